@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
-from dbt.adapters.sparkstream.sql.core.typing import (
-    SPARK,
-    FunctionRule,
-    TypeOf,
-    Types,
-    always,
-    common,
-    first_operand,
-    fixed,
-    listed,
-    same,
-)
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.typing import FLINK
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import FLOAT_FUNCTIONS
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import TYPES_OF_CONVERSIONS
+from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE
 
 
 def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
@@ -49,27 +38,8 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     return SPARK.nodes[exp.Add](node, lambda operand: as_int.get(of(operand) or "", of(operand)), numbers)
 
 
-def _added(types: Types, numbers: Numbers) -> str | None:
-    """ADD(a, b): a TIMESTAMP if one is."""
-    return "timestamp" if "timestamp" in types else common(types, numbers)
-
-
-def _instead(replaced: Mapping[str, str]) -> FunctionRule:
-    """The type of the first argument, or what `replaced` has for this type."""
-    return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
-
-
-_WHOLE = {"smallint": "bigint", "int": "bigint", "boolean": "bigint", "float": "double"}
-
-
 def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
-    """FLOOR and CEIL: a DOUBLE of numbers that may have a fraction."""
-    return _instead(_WHOLE)([of(node.this)], numbers)
-
-
-def _of_floats(types: Types, numbers: Numbers) -> str | None:
-    """A FLOAT if all arguments are FLOATs."""
-    return "float" if set(types) == {"float"} else "double"
+    return WHOLE([of(node.this)], numbers)
 
 
 OPENMLDB = SPARK.but(
@@ -82,24 +52,11 @@ OPENMLDB = SPARK.but(
         exp.DPipe: fixed("string"),
         exp.Substring: fixed("string"),
     },
-    functions=listed(
-        {
-            same: "SUM AT INC IDENTITY NTH_VALUE_WHERE SUM_WHERE MIN_WHERE MAX_WHERE",
-            common: "IF_NULL MAXIMUM MINIMUM",
-            always("bigint"): "DISTINCT_COUNT COUNT_WHERE INT64",
-            always("smallint"): "INT16",
-            _added: "ADD",
-            _instead({"smallint": "int", "boolean": "int", "float": "double"}): "ABS",
-            _instead({"smallint": "int", "boolean": "double", "float": "double"}): "TRUNCATE",
-            _instead(_WHOLE): "CEILING",
-            _of_floats: f"{FLOAT_FUNCTIONS} ATAN LN LOG LOG2 LOG10",
-            always("int"): "INT32 WEEK DATEDIFF STRCMP JSON_ARRAY_LENGTH",
-            always("double"): "EARTH_DISTANCE AVG_WHERE EW_AVG DRAWDOWN ENTROPY TOP1_RATIO MEDIAN STD",
-            always("boolean"): "BOOL IS_NULL LIKE_MATCH ILIKE_MATCH ARRAY_CONTAINS",
-            always("string"): "CONCAT SUBSTR SUBSTRING CHAR UNHEX JOIN FZ_JOIN TOP TOPN_FREQUENCY GET_JSON_OBJECT "
-            "FZ_TOPN_FREQUENCY REVERSE",
-        }
-    ),
+    functions={
+        **{name: scalar.returns for name, scalar in SCALARS.items() if scalar.returns},
+        **{name: always(type_) for name, type_ in TYPES_OF_CONVERSIONS.items()},
+        **{name: aggregate.returns for name, aggregate in AGGREGATES.items() if aggregate.returns},
+    },
 )
 """The types of OpenMLDB's SQL, as Spark types."""
 

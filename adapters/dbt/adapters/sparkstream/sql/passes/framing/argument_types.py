@@ -8,51 +8,23 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
 
-_NUMBERS = "numbers"
-_DAYS = "dates, timestamps and numbers of milliseconds"
-_TIMES = "timestamps and numbers of milliseconds"
-_TEXTS = "texts"
-
-FIRST_ARGUMENTS = {
-    **dict.fromkeys(
-        (
-            *("ABS", "CEIL", "CEILING", "FLOOR", "ROUND", "TRUNCATE", "INC", "SQRT", "EXP", "POW", "POWER", "PMOD"),
-            *("LN", "LOG", "LOG2", "LOG10", "SIN", "COS", "TAN", "COT", "ASIN", "ACOS", "ATAN", "ATAN2"),
-            *("RADIANS", "DEGREES"),
-        ),
-        _NUMBERS,
-    ),
-    **dict.fromkeys(
-        ("YEAR", "MONTH", "DAY", "DAYOFMONTH", "DAYOFWEEK", "DAYOFYEAR", "WEEK", "WEEKOFYEAR", "LAST_DAY"), _DAYS
-    ),
-    **dict.fromkeys(("HOUR", "MINUTE", "SECOND"), _TIMES),
-    **dict.fromkeys(
-        (
-            *("SUBSTR", "SUBSTRING", "UPPER", "UCASE", "LOWER", "LCASE", "CHAR_LENGTH", "CHARACTER_LENGTH"),
-            *("STRCMP", "REPLACE", "REVERSE", "SPLIT", "LIKE_MATCH", "ILIKE_MATCH", "REGEXP_LIKE"),
-        ),
-        _TEXTS,
-    ),
-}
-"""Function -> what its first argument may be."""
-TIME_FUNCTIONS = frozenset(name for name, wanted in FIRST_ARGUMENTS.items() if wanted in (_DAYS, _TIMES))
-"""Functions of a time, a day, or a number of milliseconds."""
+NUMBERS = "numbers"
+DAYS = "dates, timestamps and numbers of milliseconds"
+TIMES = "timestamps and numbers of milliseconds"
+TEXTS = "texts"
 
 
-def takes(name: str, type_: str | None) -> str | None:
-    """The words for what a function takes, where it doesn't take a first argument of this type; else None."""
-    wanted = FIRST_ARGUMENTS.get(name)
-    if wanted is None or type_ is None:
-        return None
+def fits(wanted: str, type_: str | None) -> bool:
+    """Whether a first argument of a type may be one of those wanted, such as NUMBERS."""
     number = is_numeric(type_) or type_ == "boolean"
-    fits = {
-        _NUMBERS: number,
-        _DAYS: type_ in (*INTEGERS, "date", "timestamp"),
-        _TIMES: type_ in (*INTEGERS, "timestamp"),
-        _TEXTS: is_string(type_),
-    }
-    known = number or is_string(type_) or type_ in ("date", "timestamp")
-    return wanted if known and not fits[wanted] else None
+    if not (number or is_string(type_) or type_ in ("date", "timestamp")):
+        return True
+    return {
+        NUMBERS: number,
+        DAYS: type_ in (*INTEGERS, "date", "timestamp"),
+        TIMES: type_ in (*INTEGERS, "timestamp"),
+        TEXTS: is_string(type_),
+    }[wanted]
 
 
 def converts(type_: str | None, target: str) -> bool:

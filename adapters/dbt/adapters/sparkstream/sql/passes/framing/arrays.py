@@ -10,9 +10,9 @@ from dbt.adapters.sparkstream.sql.passes.framing.names import (
     CATE,
     CATE_WHERE,
     CATEGORIES,
-    DEVIATIONS,
     TOP_N_KEY,
     TOP_N_VALUE,
+    deviation_of,
 )
 
 ArrayRule = Callable[[Evaluation, str], str]
@@ -91,8 +91,9 @@ def over_array(aggregate: Evaluation, rows: str) -> str:
         count, rule = LISTED[name]
         aggregate.take(count)
         return rule(aggregate, rows)
-    if name in DEVIATIONS:
-        sample, squared = DEVIATIONS[name]
+    deviation = deviation_of(name)
+    if deviation is not None:
+        sample, squared = deviation
         return lists.deviation(rows, sample=sample, squared=squared)
     if name == "PERCENTILE":
         return lists.percentile(rows, aggregate.arguments[1])

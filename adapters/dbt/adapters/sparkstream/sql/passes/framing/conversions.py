@@ -102,6 +102,10 @@ CONVERSIONS: dict[str, Conversion] = {
     "STRING": lambda value, type_: text(type_),
 }
 """Function -> what stands around its argument in Spark SQL."""
+SPARK_TYPES = {"BOOL": "BOOLEAN", "INT16": "SMALLINT", "INT32": "INT", "INT64": "BIGINT", "VARCHAR": "STRING"}
+"""Types of OpenMLDB's by their names -> Spark's."""
+TYPES_OF_CONVERSIONS = {name: SPARK_TYPES.get(name, name).lower() for name in CONVERSIONS}
+"""Function -> the Spark type that it converts to."""
 
 
 def conversion(name: str, value: exp.Expr, type_: str | None, times: frozenset[str]) -> Around | None:
@@ -114,7 +118,8 @@ def conversion(name: str, value: exp.Expr, type_: str | None, times: frozenset[s
     """
     if type_ is None and name in _NUMBERS and may_be_time(value, times):
         return _of_likely_time(name)
-    return CONVERSIONS[name](value, type_)
+    renamed = (f"{TYPES_OF_CONVERSIONS[name]}(", ")") if name in SPARK_TYPES else None
+    return CONVERSIONS[name](value, type_) or renamed
 
 
 TYPES = {
@@ -131,6 +136,3 @@ TYPES = {
     exp.DataType.Type.VARCHAR: "STRING",
 }
 """The type of a CAST -> the function that converts to it."""
-
-SPARK_TYPES = {"BOOL": "BOOLEAN", "INT16": "SMALLINT", "INT32": "INT", "INT64": "BIGINT", "VARCHAR": "STRING"}
-"""Types of OpenMLDB's by their names -> Spark's."""

@@ -11,9 +11,9 @@ from dbt.adapters.sparkstream.sql.passes.framing.lag import lag
 from dbt.adapters.sparkstream.sql.passes.framing.names import (
     AGGREGATES,
     CATEGORIES,
-    DEVIATIONS,
     RANKS,
     SPARK_AGGREGATES,
+    deviation_of,
     usage,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.times import zero
@@ -74,7 +74,7 @@ def call_sql(aggregate: Evaluation) -> str:
         return _edge(aggregate, condition)
     if name == "PERCENTILE":
         return over_array(aggregate, aggregate.rows({"a0": aggregate.take(2)[0]}, condition))
-    if name == "MEDIAN" or (name in DEVIATIONS and aggregate.set.add_current):
+    if name == "MEDIAN" or (deviation_of(name) and aggregate.set.add_current):
         return over_array(aggregate, aggregate.rows({"a0": aggregate.take(1)[0]}, condition))
     return _spark_aggregate(aggregate, condition)
 
@@ -82,7 +82,7 @@ def call_sql(aggregate: Evaluation) -> str:
 def _check_name(aggregate: Evaluation) -> None:
     """Refuses what is no aggregate over a frame."""
     name = aggregate.name
-    if aggregate.select.dialect != "spark" and name not in (AGGREGATES | SPARK_AGGREGATES | RANKS):
+    if aggregate.select.dialect != "spark" and name not in AGGREGATES and name not in (SPARK_AGGREGATES | RANKS):
         raise aggregate.fail(
             f"{aggregate.word} is no aggregate, and can't stand before OVER",
             "aggregate with sum, count, min, max, avg, first_value, last_value, lag, distinct_count, ...",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, always, same
 
 CATEGORIES = ("SUM", "AVG", "MIN", "MAX", "COUNT")
 CATE = {f"{name}_CATE": name for name in CATEGORIES}
@@ -11,58 +14,58 @@ TOP_N_KEY = {f"TOP_N_KEY_{name}_CATE_WHERE": name for name in CATEGORIES}
 TOP_N_VALUE = {f"TOP_N_VALUE_{name}_CATE_WHERE": name for name in CATEGORIES}
 """Functions of OpenMLDB that aggregate by category: name -> the aggregate."""
 
-AGGREGATES = frozenset(
-    {
-        *CATEGORIES,
-        *(f"{name}_WHERE" for name in CATEGORIES),
-        *CATE,
-        *CATE_WHERE,
-        *TOP_N_KEY,
-        *TOP_N_VALUE,
-        "TOP_N_KEY_RATIO_CATE",
-        "TOP_N_VALUE_RATIO_CATE",
-        "LAG",
-        "AT",
-        "FIRST_VALUE",
-        "LAST_VALUE",
-        "NTH_VALUE_WHERE",
-        "DISTINCT_COUNT",
-        "APPROX_COUNT_DISTINCT",
-        "TOP",
-        "TOPN_FREQUENCY",
-        "TOP1_RATIO",
-        "ENTROPY",
-        "EW_AVG",
-        "DRAWDOWN",
-        "MEDIAN",
-        "PERCENTILE",
-        "STDDEV",
-        "STDDEV_SAMP",
-        "STDDEV_POP",
-        "STD",
-        "VARIANCE",
-        "VAR_SAMP",
-        "VAR_POP",
-        "WINDOW_SPLIT",
-        "WINDOW_SPLIT_BY_KEY",
-        "WINDOW_SPLIT_BY_VALUE",
-        "FZ_WINDOW_SPLIT",
-        "FZ_WINDOW_SPLIT_BY_KEY",
-        "FZ_WINDOW_SPLIT_BY_VALUE",
-        "FZ_TOPN_FREQUENCY",
-        "FZ_TOP1_RATIO",
-        "COLLECT_LIST",
-        "COLLECT_SET",
-        "BOOL_AND",
-        "BOOL_OR",
-        "EVERY",
-        "SOME",
-        "ANY",
-        "COUNT_IF",
-        "ANY_VALUE",
-        "NTH_VALUE",
-    }
-)
+
+@dataclass(frozen=True)
+class FrameAggregate:
+    """An aggregate over frames.
+
+    Attributes:
+        returns: its type in OpenMLDB, where that isn't the type of Spark's function of the same name.
+        ordered: whether its result depends on the order of rows with equal keys.
+        numeric: whether its first argument is a number in OpenMLDB.
+        deviation: whether it is of a sample, and whether it is the square; None for no standard deviation or variance.
+    """
+
+    returns: FunctionRule | None = None
+    ordered: bool = True
+    numeric: bool = False
+    deviation: tuple[bool, bool] | None = None
+
+
+def _of(names: Iterable[str], record: FrameAggregate) -> dict[str, FrameAggregate]:
+    return dict.fromkeys(names, record)
+
+
+_BIGINT, _DOUBLE, _STRING = always("bigint"), always("double"), always("string")
+_UNORDERED = FrameAggregate(ordered=False)
+_SPLITS = ("", "_BY_KEY", "_BY_VALUE")
+
+AGGREGATES: dict[str, FrameAggregate] = {
+    **_of((*CATE, *CATE_WHERE, *TOP_N_KEY, *TOP_N_VALUE, "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE"), _UNORDERED),
+    **_of(("COUNT", "MIN", "MAX", "PERCENTILE"), _UNORDERED),
+    "SUM": FrameAggregate(same, ordered=False),
+    "AVG": FrameAggregate(ordered=False, numeric=True),
+    "MEDIAN": FrameAggregate(_DOUBLE, ordered=False, numeric=True),
+    **_of(("SUM_WHERE", "MIN_WHERE", "MAX_WHERE"), FrameAggregate(same, ordered=False, numeric=True)),
+    "AVG_WHERE": FrameAggregate(_DOUBLE, ordered=False, numeric=True),
+    **_of(("COUNT_WHERE", "DISTINCT_COUNT"), FrameAggregate(_BIGINT, ordered=False)),
+    **_of(("TOP", "TOPN_FREQUENCY"), FrameAggregate(_STRING, ordered=False)),
+    **_of(("ENTROPY", "TOP1_RATIO"), FrameAggregate(_DOUBLE, ordered=False)),
+    **_of(("STDDEV", "STDDEV_SAMP"), FrameAggregate(None, ordered=False, numeric=True, deviation=(True, False))),
+    "STD": FrameAggregate(_DOUBLE, numeric=True, deviation=(True, False)),
+    "STDDEV_POP": FrameAggregate(ordered=False, numeric=True, deviation=(False, False)),
+    **_of(("VARIANCE", "VAR_SAMP"), FrameAggregate(None, ordered=False, numeric=True, deviation=(True, True))),
+    "VAR_POP": FrameAggregate(ordered=False, numeric=True, deviation=(False, True)),
+    **_of(("EW_AVG", "DRAWDOWN"), FrameAggregate(_DOUBLE, numeric=True)),
+    **_of(("AT", "NTH_VALUE_WHERE"), FrameAggregate(same)),
+    "FZ_TOPN_FREQUENCY": FrameAggregate(_STRING),
+    **_of(("LAG", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "ANY_VALUE", "FZ_TOP1_RATIO"), FrameAggregate()),
+    **_of(
+        (f"{before}WINDOW_SPLIT{by}" for before in ("", "FZ_") for by in ("", "_BY_KEY", "_BY_VALUE")), FrameAggregate()
+    ),
+    **_of(("COLLECT_LIST", "COLLECT_SET", "APPROX_COUNT_DISTINCT", "COUNT_IF"), FrameAggregate()),
+    **_of(("BOOL_AND", "BOOL_OR", "EVERY", "SOME", "ANY"), FrameAggregate()),
+}
 """Calls of these names within an argument of a call over a window are aggregates over the same window."""
 
 SPARK_AGGREGATES = frozenset(
@@ -80,30 +83,17 @@ SPARK_AGGREGATES = frozenset(
 RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LEAD"})
 """Functions that number the rows of a partition, or look ahead: they have no frame."""
 
-_UNORDERED = frozenset(
-    {
-        "SUM", "COUNT", "MIN", "MAX", "AVG", "DISTINCT_COUNT", "MEDIAN", "STDDEV", "STDDEV_SAMP", "STDDEV_POP",
-        "VARIANCE", "VAR_SAMP", "VAR_POP", "TOP", "TOPN_FREQUENCY", "TOP1_RATIO", "ENTROPY", "PERCENTILE",
-        "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE", *(f"{name}_WHERE" for name in CATEGORIES),
-        *CATE, *CATE_WHERE, *TOP_N_KEY, *TOP_N_VALUE,
-    }
-)  # fmt: skip
+
+def deviation_of(name: str) -> tuple[bool, bool] | None:
+    """Whether a standard deviation or variance is of a sample, and whether it is the square; None for others."""
+    return AGGREGATES[name].deviation if name in AGGREGATES else None
 
 
 def keeps_order(name: str) -> bool:
     """Whether the result of a function depends on the order of rows with equal keys."""
-    return name not in _UNORDERED
+    return name not in AGGREGATES or AGGREGATES[name].ordered
 
 
-DEVIATIONS = {
-    "STDDEV": (True, False), "STDDEV_SAMP": (True, False), "STD": (True, False), "STDDEV_POP": (False, False),
-    "VARIANCE": (True, True), "VAR_SAMP": (True, True), "VAR_POP": (False, True),
-}  # fmt: skip
-"""Name -> whether it is of a sample, and whether it is the square."""
-
-_NUMERIC = frozenset(
-    {"AVG", "EW_AVG", "DRAWDOWN", "MEDIAN", *DEVIATIONS, *(f"{n}_WHERE" for n in CATEGORIES if n != "COUNT")}
-)
 _NO_NUMBERS = ("string", "date", "boolean", "timestamp")
 
 
@@ -112,7 +102,9 @@ def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
     convert = "convert it: double(x), or count it: count(x)"
     if name == "SUM":
         yield 0, ("string", "date", "boolean"), convert
-    if name in _NUMERIC or ("_CATE" in name and "COUNT" not in name and "RATIO" not in name):
+    if (name in AGGREGATES and AGGREGATES[name].numeric) or (
+        "_CATE" in name and "COUNT" not in name and "RATIO" not in name
+    ):
         yield 0, _NO_NUMBERS, convert
     if name in ("MIN", "MAX", "TOP", "TOPN_FREQUENCY"):
         yield 0, ("boolean",), "convert it: int(x)"

@@ -20,10 +20,9 @@ from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_str
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.passes.framing.argument_types import (
     BIT_OPERATORS,
-    FIRST_ARGUMENTS,
     TEXT_OPERATORS,
     converts,
-    takes,
+    fits,
     wrong_operand,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
@@ -32,9 +31,9 @@ from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
     TEXT_OF_FLOAT,
+    TO_INT,
     Around,
     UnknownHere,
-    dashed,
     named,
     substring,
     text,
@@ -43,26 +42,13 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift, shifted_column
 
-_JOINED = ("CONCAT", "CONCAT_WS")
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
 """The operands of an operator, or what IN and BETWEEN compare, with their types."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
-_TO_INT = ("CAST(", " AS INT)")
 _TO_BOOLEAN = ("(", " <> 0)")
 _TO_MILLIS = ("unix_millis(", ")")
-
-
-_OF_NUMBERS = frozenset(
-    (
-        *("ABS", "CEIL", "CEILING", "FLOOR", "TRUNCATE", "LN", "LOG", "LOG2", "LOG10", "ATAN"),
-        *("ADD", "PMOD", "POW", "POWER", "ATAN2"),
-    )
-)
-"""Functions of numbers, to which a BOOL is one."""
-_KNOWN = frozenset({*_OF_NUMBERS, *_JOINED, *SCALARS, *CONVERSIONS, *FIRST_ARGUMENTS, "DATEDIFF"})
-"""Functions whose calls are looked at."""
 
 
 class OpenMLDBSpelling:
@@ -137,19 +123,17 @@ class OpenMLDBSpelling:
     # -- calls ---------------------------------------------------------------------------------------
     def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
         name = node.name.upper()
-        if name not in _KNOWN:
+        function = SCALARS.get(name)
+        if function is None and name not in CONVERSIONS:
             return
         arguments = node.expressions
         types = [self._type(argument, node) for argument in arguments]
         if types:
             self._check_argument(name, arguments[0], types[0])
         for argument, type_ in zip(arguments, types, strict=True):
-            if name in _OF_NUMBERS and type_ == "boolean":
-                self._wrap(argument, _TO_INT)
-            elif name in _JOINED and type_ in ("float", "double"):
-                self._wrap(argument, TEXT_OF_FLOAT)
-            elif name == "DATEDIFF":
-                self._wrap(argument, dashed(argument, type_))
+            by_itself = function.each(argument, type_) if function is not None and function.each else None
+            if by_itself is not None:
+                self._wrap(argument, by_itself)
         span = self._source.call_span(node)
         if name == "CONCAT_WS" and len(arguments) > 1:
             yield from self._joined(span, arguments[0])
@@ -157,8 +141,8 @@ class OpenMLDBSpelling:
             around = None
             if name in CONVERSIONS and len(types) == 1:
                 around = conversion(name, arguments[0], types[0], self._times)
-            if around is None and name in SCALARS:
-                around = SCALARS[name](arguments, types)
+            if function is not None and function.around is not None:
+                around = function.around(arguments, types)
         except UnknownHere as error:
             raise self._source.error(span, error.message, error.hint) from None
         if around is not None:
@@ -166,8 +150,8 @@ class OpenMLDBSpelling:
 
     def _check_argument(self, name: str, argument: exp.Expr, type_: str | None) -> None:
         """Refuses a first argument of a type that the function doesn't take."""
-        wanted = takes(name, type_)
-        if wanted is None and not (name in CONVERSIONS and not converts(type_, name)):
+        wanted = SCALARS[name].takes if name in SCALARS else None
+        if fits(wanted, type_) if wanted else name not in CONVERSIONS or converts(type_, name):
             return
         hint = f"it takes {wanted}" if wanted else "convert it to a timestamp, or to a text, first"
         raise self._source.error(self._source.span(argument), f"{name.lower()} takes no {type_} here", hint)
@@ -243,7 +227,7 @@ class OpenMLDBSpelling:
         name, type_ = type(node).__name__, self._type(node.this, node)
         self._check_argument(name.upper(), node.this, type_)
         if type_ == "boolean":
-            self._wrap(node.this, _TO_INT)
+            self._wrap(node.this, TO_INT)
         around = whole(name.lower(), type_) if SPAN in node.meta and not node.args.get("to") else None
         if around:
             yield from self._around(self._source.span(node), around)
@@ -300,7 +284,7 @@ class OpenMLDBSpelling:
         elif "timestamp" in types and any(type_ in INTEGERS for type_ in types):
             self._wrap_all(sides, "timestamp", _TO_MILLIS)
         elif "boolean" in types and any(is_numeric(type_) for type_ in types):
-            self._wrap_all(sides, "boolean", _TO_INT)
+            self._wrap_all(sides, "boolean", TO_INT)
         elif isinstance(node, _COMPARISONS) and any(is_string(type_) for type_ in types):
             for type_ in dict.fromkeys(types):
                 if is_numeric(type_) or type_ == "boolean":
@@ -333,7 +317,7 @@ class OpenMLDBSpelling:
         if (isinstance(node, exp.IntDiv) and to in ("smallint", "int")) or (to == "float" and set(types) != {"float"}):
             self._wrap(node, ("CAST(", f" AS {to.upper()})"))  # a BIGINT and, in some cases, a DOUBLE in Spark
         if "boolean" in types and all(t == "boolean" or is_numeric(t) for t in types):
-            self._wrap_all(sides, "boolean", _TO_INT)
+            self._wrap_all(sides, "boolean", TO_INT)
 
     def _shifted(self, sides: Sides) -> None:
         """`ts - 1000`, and `min(ts) OVER w - 1000`, of a column that may be a time."""

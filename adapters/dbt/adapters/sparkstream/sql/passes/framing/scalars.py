@@ -7,13 +7,16 @@ A rule gives the texts around the arguments, which stay where they stand, as a w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from string import ascii_lowercase
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, is_string
+from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, common, same
+from dbt.adapters.sparkstream.sql.passes.framing.argument_types import DAYS, NUMBERS, TEXTS, TIMES
 
 Around = Sequence[str]
 """The texts before the first argument, between the arguments, and behind the last one that is kept."""
@@ -60,6 +63,7 @@ def _refused(name: str, instead: str) -> ScalarRule:
 
 # -- texts ---------------------------------------------------------------------------------------------
 _ZEROS_AT_THE_END = "'([.][0-9]*[1-9])0+(?=e|$)|[.]0+(?=e|$)', '$1'"
+TO_INT = ("CAST(", " AS INT)")
 TEXT_OF_FLOAT = (
     "regexp_replace(nullif(format_string('%g', CAST(",
     f" AS DOUBLE)), 'null'), {_ZEROS_AT_THE_END})",
@@ -260,14 +264,16 @@ def _logarithm(name: str) -> ScalarRule:
 
 def _field(name: str) -> ScalarRule:
     """A part of a time, which may be given in milliseconds."""
-    spark = {"WEEK": "weekofyear"}.get(name, name.lower())
 
     def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-        if len(arguments) == 1 and types[0] in INTEGERS:
-            return f"{spark}(timestamp_millis(", "))"
-        return (f"{spark}(", ")") if name == "WEEK" and len(arguments) == 1 else None
+        return (f"{name}(timestamp_millis(", "))") if len(arguments) == 1 and types[0] in INTEGERS else None
 
     return rule
+
+
+def _week(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    of_number = _field("weekofyear")(arguments, types)
+    return of_number or (("weekofyear(", ")") if len(arguments) == 1 else None)
 
 
 COMPACT = ", '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3')"
@@ -315,60 +321,124 @@ def _atan(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around 
     return _of_float(name)(arguments, types) or (("atan2(", ", ", ")") if len(arguments) == 2 else None)
 
 
-_FIELDS = "YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEK WEEKOFYEAR HOUR MINUTE SECOND"
+# -- types -------------------------------------------------------------------------------------------------
+def instead(replaced: Mapping[str, str]) -> FunctionRule:
+    """The type of the first argument, or what `replaced` has for this type."""
+    return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
 
-FLOAT_FUNCTIONS = "SQRT EXP SIN COS TAN COT ASIN ACOS ATAN2 POW POWER"
-"""Functions that give a FLOAT for FLOATs."""
 
-SCALARS: dict[str, ScalarRule] = {
-    **{name: _of_float(name.lower()) for name in FLOAT_FUNCTIONS.split()},
-    **{name: _logarithm(name.lower()) for name in ("LN", "LOG", "LOG2", "LOG10")},
-    "ABS": _absolute,
-    "ADD": _add,
-    "ARRAY_COMBINE": _combined,
-    "ATAN": _atan,
-    "BOOL": _called("boolean"),
-    "CEILING": lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None,
-    "CHARACTER_LENGTH": _called("char_length"),
-    "DATE_FORMAT": _date_format,
-    "EARTH_DISTANCE": _fixed(*named("abcd", _HAVERSINE)),
-    "FARM_FINGERPRINT": _refused("farm_fingerprint", "xxhash64(x), which gives other numbers"),
-    "FZ_JOIN": _called("array_join"),
-    "FZ_SPLIT": _split,
-    "FZ_SPLIT_BY_KEY": _split_pairs(0),
-    "FZ_SPLIT_BY_VALUE": _split_pairs(1),
-    "GET_JSON_OBJECT": _pointer,
-    "HASH64": _refused("hash64", "xxhash64(x), which gives other numbers"),
-    "HEX": _hex,
-    "IDENTITY": _fixed("(", ")"),
-    "IF_NULL": _called("ifnull"),
-    "ILIKE_MATCH": _like("ILIKE"),
-    "INC": _increment,
-    "INT16": _called("smallint"),
-    "INT32": _called("int"),
-    "INT64": _called("bigint"),
-    "IS_NULL": _called("isnull"),
-    "JOIN": _called("array_join"),
-    "LAST_DAY": _last_day,
-    "LCASE": _called("lower"),
-    "LIKE_MATCH": _like("LIKE"),
-    "LIST_EXCEPT_BY_KEY": _except(1),
-    "LIST_EXCEPT_BY_VALUE": _except(2),
-    "MAKE_TUPLE": _called("struct"),
-    "MAXIMUM": _edge(">"),
-    "MINIMUM": _edge("<"),
-    "REGEXP_LIKE": _regexp_like,
-    "SPLIT": _split,
-    "SPLIT_ARRAY": _split,
-    "SPLIT_BY_KEY": _split_pairs(0),
-    "SPLIT_BY_VALUE": _split_pairs(1),
-    "STRCMP": _strcmp,
-    "STRING": lambda arguments, types: text(types[0]) if len(arguments) == 1 else None,
-    "SUBSTR": _substring,
-    "TRUNCATE": _truncate,
-    "UCASE": _called("upper"),
-    "UNIX_TIMESTAMP": _unix_timestamp,
-    "UNHEX": _fixed("CAST(unhex(", ") AS STRING)"),
-    **{name: _field(name) for name in _FIELDS.split()},
+WHOLE = instead({"smallint": "bigint", "int": "bigint", "boolean": "bigint", "float": "double"})
+"""The type of FLOOR and CEIL: a DOUBLE of numbers that may have a fraction."""
+_INT, _BOOLEAN, _STRING = always("int"), always("boolean"), always("string")
+
+
+def _sum_type(types: Types, numbers: Numbers) -> str | None:
+    """ADD(a, b): a TIMESTAMP if one is."""
+    return "timestamp" if "timestamp" in types else common(types, numbers)
+
+
+def _float_type(types: Types, numbers: Numbers) -> str | None:
+    """A FLOAT if all arguments are FLOATs."""
+    return "float" if set(types) == {"float"} else "double"
+
+
+# -- the table ---------------------------------------------------------------------------------------------
+def _as_number(value: exp.Expr, type_: str | None) -> Around | None:
+    """A BOOL is a number."""
+    return TO_INT if type_ == "boolean" else None
+
+
+def _as_text(value: exp.Expr, type_: str | None) -> Around | None:
+    return TEXT_OF_FLOAT if type_ in ("float", "double") else None
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar function of OpenMLDB.
+
+    Attributes:
+        around: the SQL around its arguments; None where Spark has it under the same name.
+        takes: the first argument, where Spark would take more.
+        returns: its Spark type, where that isn't the type of Spark's function of the same name.
+        each: the SQL around each argument by itself.
+    """
+
+    around: ScalarRule | None = None
+    takes: str | None = None
+    returns: FunctionRule | None = None
+    each: Callable[[exp.Expr, str | None], Around | None] | None = None
+
+
+def _each(names: str, function: Callable[[str], Scalar]) -> dict[str, Scalar]:
+    """Records that differ by the name in Spark."""
+    return {name: function(name.lower()) for name in names.split()}
+
+
+SCALARS: dict[str, Scalar] = {
+    # numbers
+    **_each("SQRT EXP SIN COS TAN COT ASIN ACOS", lambda name: Scalar(_of_float(name), NUMBERS, _float_type)),
+    **_each("POW POWER ATAN2", lambda name: Scalar(_of_float(name), NUMBERS, _float_type, _as_number)),
+    **_each("LN LOG LOG2 LOG10", lambda name: Scalar(_logarithm(name), NUMBERS, _float_type, _as_number)),
+    **_each("ROUND RADIANS DEGREES", lambda _: Scalar(takes=NUMBERS)),
+    **_each("CEIL FLOOR PMOD", lambda _: Scalar(takes=NUMBERS, each=_as_number)),
+    "ABS": Scalar(_absolute, NUMBERS, instead({"smallint": "int", "boolean": "int", "float": "double"}), _as_number),
+    "ADD": Scalar(_add, returns=_sum_type, each=_as_number),
+    "ATAN": Scalar(_atan, NUMBERS, _float_type, _as_number),
+    "CEILING": Scalar(
+        lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None, NUMBERS, WHOLE, _as_number
+    ),
+    "EARTH_DISTANCE": Scalar(_fixed(*named("abcd", _HAVERSINE)), returns=always("double")),
+    "HEX": Scalar(_hex),
+    "INC": Scalar(_increment, NUMBERS, same),
+    "TRUNCATE": Scalar(
+        _truncate, NUMBERS, instead({"smallint": "int", "boolean": "double", "float": "double"}), _as_number
+    ),
+    # any values
+    "BOOL": Scalar(_called("boolean"), returns=_BOOLEAN),
+    "IDENTITY": Scalar(_fixed("(", ")"), returns=same),
+    "IF_NULL": Scalar(_called("ifnull"), returns=common),
+    "IS_NULL": Scalar(_called("isnull"), returns=_BOOLEAN),
+    "MAKE_TUPLE": Scalar(_called("struct")),
+    "MAXIMUM": Scalar(_edge(">"), returns=common),
+    "MINIMUM": Scalar(_edge("<"), returns=common),
+    "FARM_FINGERPRINT": Scalar(_refused("farm_fingerprint", "xxhash64(x), which gives other numbers")),
+    "HASH64": Scalar(_refused("hash64", "xxhash64(x), which gives other numbers")),
+    # texts
+    **_each("UPPER LOWER CHAR_LENGTH REPLACE", lambda _: Scalar(takes=TEXTS)),
+    **_each("REVERSE SUBSTRING", lambda _: Scalar(takes=TEXTS, returns=_STRING)),
+    "CHAR": Scalar(returns=_STRING),
+    "CHARACTER_LENGTH": Scalar(_called("char_length"), TEXTS),
+    "CONCAT": Scalar(returns=_STRING, each=_as_text),
+    "CONCAT_WS": Scalar(each=_as_text),
+    "GET_JSON_OBJECT": Scalar(_pointer, returns=_STRING),
+    "ILIKE_MATCH": Scalar(_like("ILIKE"), TEXTS, _BOOLEAN),
+    "JSON_ARRAY_LENGTH": Scalar(returns=_INT),
+    "LCASE": Scalar(_called("lower"), TEXTS),
+    "LIKE_MATCH": Scalar(_like("LIKE"), TEXTS, _BOOLEAN),
+    "REGEXP_LIKE": Scalar(_regexp_like, TEXTS),
+    "STRCMP": Scalar(_strcmp, TEXTS, _INT),
+    "SUBSTR": Scalar(_substring, TEXTS, _STRING),
+    "UCASE": Scalar(_called("upper"), TEXTS),
+    "UNHEX": Scalar(_fixed("CAST(unhex(", ") AS STRING)"), returns=_STRING),
+    # arrays
+    "ARRAY_COMBINE": Scalar(_combined),
+    "ARRAY_CONTAINS": Scalar(returns=_BOOLEAN),
+    **_each("JOIN FZ_JOIN", lambda _: Scalar(_called("array_join"), returns=_STRING)),
+    "LIST_EXCEPT_BY_KEY": Scalar(_except(1)),
+    "LIST_EXCEPT_BY_VALUE": Scalar(_except(2)),
+    "SPLIT": Scalar(_split, TEXTS),
+    **_each("SPLIT_ARRAY FZ_SPLIT", lambda _: Scalar(_split)),
+    **_each("SPLIT_BY_KEY FZ_SPLIT_BY_KEY", lambda _: Scalar(_split_pairs(0))),
+    **_each("SPLIT_BY_VALUE FZ_SPLIT_BY_VALUE", lambda _: Scalar(_split_pairs(1))),
+    # times
+    **_each("YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEKOFYEAR", lambda name: Scalar(_field(name), DAYS)),
+    **_each("HOUR MINUTE SECOND", lambda name: Scalar(_field(name), TIMES)),
+    "DATE_FORMAT": Scalar(_date_format),
+    "DATEDIFF": Scalar(returns=_INT, each=dashed),
+    "LAST_DAY": Scalar(_last_day, DAYS),
+    "UNIX_TIMESTAMP": Scalar(_unix_timestamp),
+    "WEEK": Scalar(_week, DAYS, _INT),
 }
-"""Name -> what stands around its arguments in Spark SQL."""
+"""Functions that Spark has not, or has otherwise."""
+TIME_FUNCTIONS = frozenset(name for name, function in SCALARS.items() if function.takes in (DAYS, TIMES))
+"""Functions of a time, a day, or a number of milliseconds."""

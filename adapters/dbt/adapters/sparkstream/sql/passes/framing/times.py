@@ -11,8 +11,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin, OrderKey
-from dbt.adapters.sparkstream.sql.passes.framing.argument_types import TIME_FUNCTIONS
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import Around
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import TIME_FUNCTIONS, Around
 
 _LONG = 1000
 """Least number that, added to a column, may be milliseconds."""

@@ -1,4 +1,4 @@
-"""One owner for each kind of node in dialect flink, and one record for each function."""
+"""One owner for each kind of node in dialect flink, and one record for each function of a dialect."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.passes import flink
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import REWRITERS
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS
+from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, RANKS, SPARK_AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS
 
 
 def test_each_kind_of_node_has_one_owner() -> None:
@@ -21,7 +24,7 @@ def test_each_rewriter_edits_something() -> None:
     assert all(rewriter.handlers for rewriter in REWRITERS)
 
 
-def test_the_name_of_a_function_is_in_no_other_table() -> None:
+def test_the_name_of_a_function_of_flink_is_in_no_other_table() -> None:
     """Units such as MONTH are names of functions, too."""
     elsewhere = []
     for found in pkgutil.iter_modules(flink.__path__):
@@ -31,3 +34,8 @@ def test_the_name_of_a_function_is_in_no_other_table() -> None:
                 entries = {entry for entry in table if isinstance(entry, str)}
                 elsewhere += [(found.name, name, each) for each in entries & FUNCTIONS.keys() - set(TIME_UNITS)]
     assert not elsewhere
+
+
+def test_a_function_of_openmldb_has_one_record() -> None:
+    records = Counter(name for table in (SCALARS, CONVERSIONS, AGGREGATES, RANKS, SPARK_AGGREGATES) for name in table)
+    assert {name for name, times in records.items() if times > 1} == set()
