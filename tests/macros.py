@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.core.literals import named
 FOLDER = Path(__file__).parents[1] / "macros"
 _FILES = (
     "spark/configs.sql",  # what others call without dispatch
-    *("private/*.sql", "windows/*.sql", "aggregates/*.sql", "tests/*.sql", "streaming/stream.sql"),
+    *("private/*.sql", "windows/*.sql", "aggregates/*.sql", "tests/*.sql", "streaming/stream.sql", "requests/*.sql"),
     *("incremental/read.sql", "incremental/in_batch.sql", "incremental/logged.sql", "incremental/merge.sql"),
     *("spark/persist_constraints.sql", "spark/clauses.sql"),
 )

@@ -30,8 +30,9 @@
 {#- Refuses windows of which a row is in so many that one row fills Spark's memory. -#}
 {% macro default__sparkstream_check_windows(macro_name, argument, step, size) %}
   {%- set written = adapter.dispatch('sparkstream_written', 'sparkstream') -%}
-  {%- set most = config.get('max_windows') if model is defined and model.resource_type == 'model' else none -%}
-  {%- set most = most or 1000000 -%}
+  {%- set own = model.config | default({}) if model is defined and model.resource_type == 'model' else {} -%}
+  {#- config.get finds nothing of `meta` without the adapter, and dbt 2 warns of it. -#}
+  {%- set most = own.get('max_windows') or (own.get('meta') or {}).get('max_windows') or 1000000 -%}
   {%- set windows = (size + step - 1) // step -%}
   {%- if windows > most -%}
     {%- set longer = (size + most - 1) // most -%}

@@ -60,11 +60,10 @@
       ) -%}
     {%- endif -%}
   {%- elif strategy == 'window_replace' and adapter.type() != 'sparkstream' -%}
-    {{ exceptions.raise_compiler_error(
-      "the incremental strategy window_replace needs the adapter dbt-sparkstream: " ~ adapter.type() ~ " has its own list of strategies"
-      ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
-      ~ "\n  or write incremental_strategy='microbatch'"
-    ) }}
+    {%- do adapter.dispatch('sparkstream_needs_the_adapter', 'sparkstream')(
+      'the incremental strategy window_replace', adapter.type() ~ ' has its own list of strategies',
+      "write incremental_strategy='microbatch'", ' --as-tables'
+    ) -%}
   {%- elif strategy == 'window_replace' and relation is not string and is_incremental() -%}
     {%- set kind = lengths(macro_name, size, slide, step, offset, gap, max_duration) -%}
     {%- set from_time = adapter.dispatch('sparkstream_open_windows', 'sparkstream')(this, kind).rows_from -%}
@@ -324,11 +323,10 @@ GROUP BY since, latest
 
 {#- Refuses a streaming model on another adapter: when a window macro is in it, as dbt compiles it, else when it runs. -#}
 {% macro default__sparkstream_no_streams() %}
-  {{ exceptions.raise_compiler_error(
-    "the materialization streaming_incremental needs the adapter dbt-sparkstream, and this is " ~ adapter.type()
-    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
-    ~ "\n  or materialize this model as incremental and read its relations without stream()"
-  ) }}
+  {%- do adapter.dispatch('sparkstream_needs_the_adapter', 'sparkstream')(
+    'the materialization streaming_incremental', 'a streaming query is none that ' ~ adapter.type() ~ ' runs',
+    'materialize this model as incremental and read its relations without stream()', ' --as-tables'
+  ) -%}
 {% endmacro %}
 
 {#- Refuses configs of a model of strategy window_replace when it is compiled, and not when the first windows are replaced. -#}

@@ -11,8 +11,8 @@
 {%- endmacro %}
 
 {% macro default__request(model, rows) -%}
-  {{ exceptions.raise_compiler_error(
-    "request needs the adapter dbt-sparkstream: it puts rows into a model's SQL, which the adapter " ~ adapter.type() ~ " can't"
-    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile"
-  ) }}
+  {%- do adapter.dispatch('sparkstream_needs_the_adapter', 'sparkstream')(
+    'request', "it puts rows into a model's SQL, which the adapter " ~ adapter.type() ~ " can't",
+    'write the rows into the tables that the model reads'
+  ) -%}
 {%- endmacro %}

@@ -10,10 +10,8 @@
 {%- endmacro %}
 
 {% macro default__stream(relation, watermark, event_time) -%}
-  {{ exceptions.raise_compiler_error(
-    "stream needs the adapter dbt-sparkstream: a streaming query can't be run by SQL alone, as the adapter "
-    ~ adapter.type() ~ " would"
-    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
-    ~ "\n  or materialize this model as incremental and read " ~ relation ~ " without stream()"
-  ) }}
+  {%- do adapter.dispatch('sparkstream_needs_the_adapter', 'sparkstream')(
+    'stream', "a streaming query can't be run by SQL alone, as the adapter " ~ adapter.type() ~ " would",
+    'materialize this model as incremental and read ' ~ relation ~ ' without stream()', ' --as-tables'
+  ) -%}
 {%- endmacro %}

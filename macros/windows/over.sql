@@ -25,12 +25,12 @@
     call, partition_by, order_by, frame, start, end, maxsize, exclude, union, instance_not_in_window
   ) -%}
   {%- if window.ours -%}
-    {{ exceptions.raise_compiler_error(
-      "over's " ~ window.ours | join(', ') ~ " needs the adapter dbt-sparkstream: Spark has no such frame, and the adapter "
-      ~ adapter.type() ~ " can't translate it"
-      ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
+    {%- do adapter.dispatch('sparkstream_needs_the_adapter', 'sparkstream')(
+      "over's " ~ window.ours | join(', '),
+      'Spark has no such frame, and the adapter ' ~ adapter.type() ~ " can't translate it",
+      "write the frame in SQL and send statements through `sparkstream gateway`,"
       ~ "\n  or take a frame that Spark has: frame='rows' or frame='range'"
-    ) }}
+    ) -%}
   {%- endif -%}
   {{ return(window.sql) }}
 {%- endmacro %}

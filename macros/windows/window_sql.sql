@@ -17,10 +17,9 @@
     {%- set more = more + [' optimize => ' ~ optimize | lower] if optimize is not none else more -%}
     {{ return('<< window_sql(' ~ ([dialect or 'spark', ' ' ~ sql | length] + more) | join(',') ~ ') ' ~ sql ~ ' >>') }}
   {%- endif -%}
-  {{ exceptions.raise_compiler_error(
-    "window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter " ~ adapter.type() ~ " can't"
-    ~ "\n  install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,"
-    ~ "\n  or send statements through `sparkstream gateway`, and set the variable sparkstream_gateway to true,"
+  {%- do adapter.dispatch('sparkstream_needs_the_adapter', 'sparkstream')(
+    'window_sql', 'it translates SQL, which the adapter ' ~ adapter.type() ~ " can't",
+    "send statements through `sparkstream gateway`, and set the variable sparkstream_gateway to true,"
     ~ "\n  or write the window with a macro: from {{ tumble(ref('bid'), 'bidtime', '10 minutes') }}"
-  ) }}
+  ) -%}
 {%- endmacro %}

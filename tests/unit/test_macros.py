@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, Interva
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC
-from tests.macros import CompilerError, macros
+from tests.macros import CompilerError, Macros, macros
 
 ADAPTERS = ("spark", "sparkstream")
 
@@ -198,6 +199,29 @@ def test_a_row_is_in_so_many_windows_at_most(macro: str, argument: str) -> None:
     with pytest.raises(CompilerError, match=message):
         macros("spark").call(macro, "t", "ts", "1 ms", "2000 seconds")
     assert macros("spark").call(macro, "t", "ts", "2 ms", "2000 seconds")
+
+
+@pytest.mark.parametrize("config", [{"max_windows": 9}, {"meta": {"max_windows": 9}}, {"max_windows": 9, "meta": None}])
+def test_a_model_says_how_many_windows(config: dict[str, object]) -> None:
+    """To dbt 2, a config of ours is in `meta` alone, and `config.get` doesn't find it there."""
+    model = SimpleNamespace(resource_type="model", config=config)
+    assert Macros("spark", model=model).call("hop", "t", "ts", "1 second", "9 seconds")
+    with pytest.raises(CompilerError, match="a row is in 10 of these windows, and 9 is the most"):
+        Macros("spark", model=model).call("hop", "t", "ts", "1 second", "10 seconds")
+
+
+@pytest.mark.parametrize(
+    ("macro", "arguments", "option"),
+    [
+        ("window_sql", ("select 1", "flink"), ""),
+        ("stream", ("t", None, None), " --as-tables"),
+        ("request", ("m", []), ""),
+    ],
+)
+def test_what_needs_the_adapter_has_a_way_out_on_dbt_2(macro: str, arguments: tuple[object, ...], option: str) -> None:
+    there = Macros("spark", var=lambda name, default=None: default)
+    with pytest.raises(CompilerError, match=f"^{macro} needs the adapter .*\n.*\n.*`sparkstream build{option}`"):
+        there.call(f"default__{macro}", *arguments)
 
 
 # -- intervals -----------------------------------------------------------------------------------------

@@ -483,7 +483,8 @@ def test_window_sql_on_another_adapter(make_project: Callable[..., Project]) -> 
     project.dbt("deps")
     message = """\
   window_sql needs the adapter dbt-sparkstream: it translates SQL, which the adapter spark can't
-    install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,
+    where dbt is older than 2, install it (pip install dbt-sparkstream) and write `type: sparkstream` in the profile,
+    or run the project that `sparkstream build` writes,
     or send statements through `sparkstream gateway`, and set the variable sparkstream_gateway to true,
     or write the window with a macro: from {{ tumble(ref('bid'), 'bidtime', '10 minutes') }}
 """
