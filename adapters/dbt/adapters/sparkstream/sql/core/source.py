@@ -21,6 +21,10 @@ SPAN = "span"
 CLAUSES = "clauses"
 """Key under which the parser keeps in the meta of a SELECT where each clause begins: `where`, `order` and so on, `list`
 for its items; and `end`."""
+INSIDE = "inside"
+"""Key under which the parser keeps in the meta of a window of Spark's own what stands between its parentheses."""
+LAST_BOUND = "last_bound"
+"""Key under which the parser keeps in the meta of a frame where the bound behind AND begins."""
 
 
 _LONGEST = 5_000_000

@@ -19,7 +19,11 @@ _UNIT_FIRST = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "
 """Functions that take the name of a unit before two values."""
 
 
-@with_spans("_parse_statement", "_parse_table", "_parse_cte", "_parse_function", "_parse_lambda", "_parse_unary")
+_PLACED = ("statement", "table", "cte", "function", "lambda", "unary", "ordered")
+"""Pieces of the grammar whose span is noted; operators follow from these."""
+
+
+@with_spans(*(f"_parse_{piece}" for piece in _PLACED))
 class SpanParser(WindowParser):
     """Notes the span of every expression; an operator with an operand on each side is where these are.
 

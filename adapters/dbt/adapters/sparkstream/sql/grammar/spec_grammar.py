@@ -7,11 +7,10 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
 from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_base, is_matched, is_ordered
 from dbt.adapters.sparkstream.sql.grammar.specs import (
-    CALL_START,
     FROM_LAST,
     AsOfJoin,
     FramedWindow,
@@ -137,7 +136,11 @@ class SpecGrammar(FrameGrammar):
         if not alias and self._curr and self._curr.token_type == TokenType.OVER:
             self._check_over()
         if not self._at_frame(alias):
-            return super()._parse_window(this, alias=alias)
+            before = len(self._bounds)
+            window = super()._parse_window(this, alias=alias)
+            if isinstance(window, exp.Window) and self._prev.token_type is TokenType.R_PAREN:
+                self._note_places(window, self._bounds[before:])
+            return window
         if not alias:
             this = self._before_over(this)
         self._advance()  # AS or OVER
@@ -152,6 +155,31 @@ class SpecGrammar(FrameGrammar):
         window.meta[SPAN] = spec.span
         return window
 
+    def _note_places(self, window: exp.Window, bounds: list[int]) -> None:
+        """Notes the inside of a window that ends here, its frame, and the frame's last bound.
+
+        Args:
+            bounds: the tokens that the bounds of the frame begin with; between them those of windows within a bound.
+        """
+        tokens, closing = self._tokens, self._index - 1
+        opening, frame = self._brackets.opening(closing), window.args.get("spec")
+        if opening is None:
+            return
+        window.meta[INSIDE] = tokens[opening].end + 1, tokens[closing].start
+        if frame is not None:
+            first = bounds[0] - (2 if tokens[bounds[0] - 1].token_type is TokenType.BETWEEN else 1)
+            frame.meta[SPAN] = tokens[first].start, tokens[closing - 1].end + 1
+            frame.meta[LAST_BOUND] = tokens[bounds[-1]].start
+
+    def _parse_window_spec(self) -> dict[str, str | exp.Expr | None]:
+        self._bounds.append(self._index)
+        return super()._parse_window_spec()
+
+    @property
+    def _bounds(self) -> list[int]:
+        """The tokens that the bounds of frames of Spark's own begin with."""
+        return self.__dict__.setdefault("_places_of_bounds", [])
+
     def _read_side(self, this: exp.Expr | None) -> None:
         """Reads FROM FIRST or FROM LAST behind SQLstream's NTH_VALUE."""
         if self.FRAME_DIALECT != "sqlstream" or not isinstance(this, exp.Anonymous) or this.name.upper() != "NTH_VALUE":
@@ -164,15 +192,12 @@ class SpecGrammar(FrameGrammar):
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
         try:
-            node = super()._parse_function_call(*args, **kwargs)
+            return super()._parse_function_call(*args, **kwargs)
         except IndexError:  # sqlglot takes the arguments of a function such as MAP by their places
             place = (first.start, self._prev.end + 1) if first else (0, 0)
             raise error_at(
                 self.sql, place, "this function has too few arguments", "write all of its arguments"
             ) from None
-        if isinstance(node, exp.Window) and first:
-            node.meta[CALL_START] = first.start
-        return node
 
     def _check_over(self) -> None:
         after = self._next

@@ -9,10 +9,6 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.frames import Frame
 from dbt.adapters.sparkstream.sql.core.source import Span
 
-CALL_START = "call_start"
-"""Key under which a call over a window keeps where its name stands."""
-
-
 FROM_LAST = "from_last"
 """Key under which NTH_VALUE keeps that it counts from the last row: `NTH_VALUE(x, 2) FROM LAST OVER w`."""
 

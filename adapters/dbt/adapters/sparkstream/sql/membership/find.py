@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span, blamed_on
+from dbt.adapters.sparkstream.sql.core.source import INSIDE, SPAN, Source, Span, blamed_on
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import Session, Window, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.net import netted
-from dbt.adapters.sparkstream.sql.grammar.specs import CALL_START, FramedWindow, WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -35,8 +32,6 @@ _FRAMELESS = (
     "LEAD",
 )
 """Functions that look at all rows of the partition, whatever the frame."""
-_BY = (TokenType.PARTITION_BY, TokenType.ORDER_BY)
-_FRAME = (TokenType.ROWS, TokenType.RANGE)
 _WHOLE = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 """SQL's frame where none is written."""
 
@@ -88,15 +83,6 @@ def row_windows(sql: str, dialect: str = "spark") -> list[Window]:
 def has_row_windows(sql: str, dialect: str = "spark") -> bool:
     """Whether a statement assigns rows to windows; raises as `row_windows` does."""
     return bool(row_windows(sql, dialect))
-
-
-@dataclass
-class _Spec:
-    """A window specification of Spark's own, as spans of the text."""
-
-    partition: list[Span] = field(default_factory=list)
-    order: list[Span] = field(default_factory=list)
-    frame: Span | None = None
 
 
 class _Finder:
@@ -177,10 +163,10 @@ class _Finder:
             while isinstance(alias, exp.Identifier) and alias.name.lower() in passed:
                 name, window = alias.name, passed.pop(alias.name.lower())  # WINDOW w AS (w) ends, too
                 alias = window.args.get("alias")
-            function = self._function_name(node)
+            function = _function_name(node)
             if function.upper() in _FRAMELESS or (name is None and alias is not None):
                 continue
-            place = window.value.span if isinstance(window, FramedWindow) else self._parentheses(node, window)
+            place = window.value.span if isinstance(window, FramedWindow) else _parentheses(window)
             if place is None or self._source.text[slice(*place)] in seen:
                 continue
             seen[self._source.text[slice(*place)]] = None
@@ -201,11 +187,13 @@ class _Finder:
         else:
             if not self._own_frames:
                 return None
-            parts = self._read(place)
-            partition, order, unions = parts.partition, parts.order, ()
-            frame = source.text[slice(*parts.frame)] if parts.frame else _WHOLE
-            words = frame if parts.frame else "from the first row of the partition to the current one and its peers"
-            over = self._own_over(parts, frame)
+            keys_ = window.args["order"].expressions if window.args.get("order") else []
+            partition = [source.span(key) for key in window.args.get("partition_by") or []]
+            order, unions = [source.span(key.this) for key in keys_], ()
+            own_frame = window.args.get("spec")
+            frame = source.written(own_frame) if own_frame else _WHOLE
+            words = frame if own_frame else "from the first row of the partition to the current one and its peers"
+            over = self._own_over(bool(partition), keys_, frame)
         grouped = "group" in block.clauses
         rowtime = self._dialect == "sqlstream"
         if grouped or not (order or rowtime):
@@ -213,7 +201,7 @@ class _Finder:
             return None
         main = name_of(sources(select)[0]) if sources(select) else None
         prefix = f"{main}." if main and len(sources(select)) > 1 else ""
-        keys = [self._expression(span) for span in order] or [f"{prefix}ROWTIME"]
+        keys = [source.text[slice(*span)] for span in order] or [f"{prefix}ROWTIME"]
         names = [f"__key_{i}" for i in range(1, len(keys) + 1)]
         if rowtime and order:
             keys, names = [*keys, f"{prefix}ROWTIME"], [*names, "ROWTIME"]
@@ -250,57 +238,13 @@ class _Finder:
         pieces += [(span, f"__key_{i}") for i, span in enumerate(order, 1)]
         return self._replaced((place[0] + 1, place[1] - 1), pieces)
 
-    def _own_over(self, spec: _Spec, frame: str) -> str:
-        ordering = []
-        for i, span in enumerate(spec.order, 1):
-            expression = self._expression(span)
-            ordering.append(f"__key_{i}{self._source.text[span[0] + len(expression) : span[1]]}")
-        partition = "PARTITION BY __lane " if spec.partition else ""
+    def _own_over(self, lanes: bool, keys: list[exp.Expr], frame: str) -> str:
+        """A specification of Spark's own over the columns of a sample."""
+        text, span = self._source.text, self._source.span
+        ordering = [f"__key_{i}{text[span(key.this)[1] : span(key)[1]]}" for i, key in enumerate(keys, 1)]
+        partition = "PARTITION BY __lane " if lanes else ""
         order = f"ORDER BY {', '.join(ordering)} " if ordering else ""
         return f"{partition}{order}{frame}"
-
-    def _read(self, place: Span) -> _Spec:
-        """Reads a specification of Spark's own from its tokens."""
-        tokens = self._source.tokens
-        inside = tokens.within((place[0] + 1, place[1] - 1))
-        level = list(tokens.level(inside.start, inside.stop))
-        frame = next((i for i in level if tokens[i].token_type in _FRAME and i + 1 < inside.stop), inside.stop)
-        spec = _Spec()
-        if frame < inside.stop:
-            spec.frame = tokens.span(range(frame, inside.stop))
-        clauses = [i for i in level if i < frame and tokens[i].token_type in _BY]
-        for clause, end in pairwise([*clauses, frame]):
-            items = spec.partition if tokens[clause].token_type == TokenType.PARTITION_BY else spec.order
-            items += (tokens.span(piece) for piece in tokens.pieces(clause + 1, end) if piece)
-        return spec
-
-    def _expression(self, span: Span) -> str:
-        """An item of ORDER BY without ASC, DESC and NULLS FIRST."""
-        tokens = self._source.tokens_in(span)
-        end = len(tokens)
-        while end > 1 and tokens[end - 1].text.upper() in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
-            end -= 1
-        return self._source.text[span[0] : tokens[end - 1].end + 1]
-
-    def _function_name(self, node: exp.Window) -> str:
-        start = node.meta.get(CALL_START)
-        return "frame" if start is None else self._source.tokens[self._source.tokens.at(start)].text
-
-    def _parentheses(self, node: exp.Window, window: exp.Window) -> Span | None:
-        """Where a specification of Spark's own stands: behind OVER, or behind the name and AS."""
-        start = node.meta.get(CALL_START) if window is node else self._source.span(window.this)[0]
-        if start is None:
-            return None
-        return self._behind(TokenType.OVER if window is node else TokenType.ALIAS, start)
-
-    def _behind(self, word: TokenType, start: int) -> Span | None:
-        """The parentheses right behind a word, such as OVER in `sum(x) OVER (...)`, to the right of a character."""
-        tokens = self._source.tokens
-        for i in tokens.level(tokens.at(start)):
-            closing = tokens.closing(i + 1) if tokens[i].token_type == word else None
-            if closing is not None:
-                return tokens.span(range(i + 1, closing + 1))
-        return None
 
     # -- the query around it -------------------------------------------------------------------------
     def _spark(self, node: exp.Expr, sql: str) -> str:
@@ -329,18 +273,13 @@ class _Finder:
                 visible = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is at)]
             elif isinstance(with_, exp.With) and at is not with_:
                 visible = with_.expressions
-            inner = {c.alias.casefold(): self._cte(c) for c in visible if c.alias.casefold() not in found}
+            inner = {c.alias.casefold(): self._source.written(c) for c in visible if c.alias.casefold() not in found}
             found = inner | found
             at = parent
         own = node.args.get("with_") or node.args.get("with")
         if isinstance(own, exp.With):
-            found |= {c.alias.casefold(): self._cte(c) for c in own.expressions}
+            found |= {c.alias.casefold(): self._source.written(c) for c in own.expressions}
         return list(found.values())
-
-    def _cte(self, cte: exp.Expr) -> str:
-        start = self._source.span(cte.args["alias"].this)[0]
-        query = self._behind(TokenType.ALIAS, start)
-        return self._source.text[start : query[1] if query else len(self._source.text)]
 
     def _clauses(self, block: Block, *names: str) -> str:
         """Clauses of a SELECT as they are written."""
@@ -356,3 +295,15 @@ class _Finder:
 
     def _line(self, offset: int) -> int:
         return self._source.text.count("\n", 0, offset) + 1
+
+
+def _function_name(window: exp.Window) -> str:
+    """The function whose call a window stands behind, as it is written."""
+    call = window.find(exp.Anonymous)
+    return call.name if call is not None else "frame"
+
+
+def _parentheses(window: exp.Window) -> Span | None:
+    """Where a specification of Spark's own stands; None for the name of a window."""
+    inside = window.meta.get(INSIDE)
+    return (inside[0] - 1, inside[1] + 1) if inside else None

@@ -11,7 +11,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.core.over import WindowParts, bound, named, parts_of
-from dbt.adapters.sparkstream.sql.core.source import Edit, Kept
+from dbt.adapters.sparkstream.sql.core.source import INSIDE, Edit, Kept
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
@@ -46,12 +46,10 @@ class OverWindows(Rewriter):
         if parts.order is None and (parts.frame.args.get("kind") or "").upper() == "RANGE":
             self.refuse(node, "RANGE needs the order of the rows", "write OVER (... ORDER BY ts RANGE ...)")
         if own is not None and own.args.get("kind") != "GROUPS":  # which Spark refuses
-            tokens, span = self.source.tokens, self.source.span(node)
-            at = max(i for i in tokens.within(span) if tokens[i].text.upper() in ("ROWS", "RANGE"))
-            end = next(i for i in range(at, len(tokens)) if tokens[i].token_type == TokenType.R_PAREN)
-            before = tokens[at - 1]
-            start = tokens[at].start if before.token_type == TokenType.L_PAREN else before.end + 1
-            yield Edit((start, tokens[end].start), lambda: "")
+            start, tokens = self.source.span(own)[0], self.source.tokens
+            before = tokens[tokens.at(start) - 1]
+            start = start if before.token_type == TokenType.L_PAREN else before.end + 1
+            yield Edit((start, node.meta[INSIDE][1]), lambda: "")
 
     def _without_peers(self, node: exp.Window) -> Iterator[Edit]:
         """Empties a RANGE frame without the current row where the key is NULL."""
@@ -86,11 +84,7 @@ class OverWindows(Rewriter):
             found = self.resolver.find(key, select) if isinstance(key, exp.Column) and select is not None else None
             if not isinstance(key, exp.Column) or (found is not None and found.rows):
                 self.refuse(key, "a window that others begin with has columns only", "write OVER (...) in full")
-        tokens = self.source.tokens
-        opening = tokens.at(self.source.span(window.this)[0]) + 2  # w AS (
-        closing = tokens.closing(opening)
-        assert closing is not None
-        first, last = tokens[opening].end + 1, tokens[closing].start
+        first, last = window.meta[INSIDE]
         base = named(window)
         if base is None:
             return self.source.text[first:last].strip()

@@ -23,7 +23,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
@@ -146,7 +146,7 @@ class OverSums:
             frames: dict[str, list[exp.Window]] = {}
             for window in own(select, exp.Window):
                 if self._slides(window):
-                    start, end = self._inside(named(window) or window)
+                    start, end = (named(window) or window).meta[INSIDE]
                     frames.setdefault(" ".join(self._source.text[start:end].split()), []).append(window)
             yield from self._of_select(select, frames)
 
@@ -154,8 +154,8 @@ class OverSums:
         definitions: Definitions | None = None
         items = {id(w): item for item in select.expressions for w in own(item, exp.Window)} if frames else {}
         for windows in frames.values():
-            start, end = self._frame_place(named(windows[0]) or windows[0])
-            frame = SlidingFrame(" ".join(self._source.text[start:end].split()))
+            written = self._source.written(parts_of(windows[0]).frame or windows[0])
+            frame = SlidingFrame(" ".join(written.split()))
             try:
                 sums = [self._read(window, select, items.get(id(window))) for window in windows]
                 if sum(each.sql("", "").count(" OVER ") for each in sums) > MOST_SUMS:
@@ -207,14 +207,13 @@ class OverSums:
             raise NoRule("rows without a key come last")
         measure = self._measure(key.this, select) if ranged else "rows"
         gone = self._gone(frame, measure, descending=bool(key.args.get("desc")))
-        definition = named(window) or window
-        place = self._frame_place(definition)
-        before = self._source.text[self._inside(definition)[0] : place[0]].strip()
-        head = f"{before} {kind} BETWEEN UNBOUNDED PRECEDING AND"
+        text, (inside, _), (place, behind) = self._source.text, (named(window) or window).meta[INSIDE], frame.meta[SPAN]
+        head = f"{text[inside:place].strip()} {kind} BETWEEN UNBOUNDED PRECEDING AND"
+        end = text[frame.meta[LAST_BOUND] : behind] if frame.args.get("end") is not None else "CURRENT ROW"
         return FrameSum(
             place=self._source.span(window),
             arguments=arguments,
-            come=f"{head} {self._end(frame, place)}",
+            come=f"{head} {end}",
             gone=f"{head} {gone}",
             key=self._source.written(key.this) if ranged else None,
         )
@@ -231,36 +230,6 @@ class OverSums:
             raise NoRule(f"{name} has several arguments")
         sql = ", ".join(self._source.written(e) for e in call.expressions)
         return Arguments(name, sql, self._resolver.type(call.expressions[0], select), distinct=False)
-
-    # -- places ----------------------------------------------------------------------------------------
-    def _inside(self, window: exp.Window) -> Span:
-        """Where the inside of a window's parentheses stands."""
-        tokens = self._source.tokens
-        if window.arg_key == "windows":
-            opening = tokens.at(self._source.span(window.this)[0]) + 2  # w AS (
-        else:
-            span = self._source.span(window)
-            last = tokens.at(span[1] - 1)
-            opening = next(i for i in tokens.within(span) if tokens.closing(i) == last)
-        closing = tokens.closing(opening)
-        assert closing is not None
-        return tokens[opening].end + 1, tokens[closing].start
-
-    def _frame_place(self, window: exp.Window) -> Span:
-        """Where a window's frame stands, from ROWS or RANGE on."""
-        tokens, inside = self._source.tokens, self._inside(window)
-        places = tokens.within(inside)
-        first = max(i for i in tokens.level(places.start, places.stop) if tokens[i].text.upper() in ("ROWS", "RANGE"))
-        return tokens[first].start, inside[1]
-
-    def _end(self, frame: exp.WindowSpec, place: Span) -> str:
-        """The end of a frame as it is written."""
-        tokens = self._source.tokens
-        if frame.args.get("end") is None:
-            return "CURRENT ROW"
-        places = tokens.within(place)
-        start = next(i for i in tokens.level(places.start, places.stop) if tokens[i].text.upper() == "AND")
-        return self._source.text[tokens[start].end + 1 : place[1]].strip()
 
     # -- bounds ----------------------------------------------------------------------------------------
     def _gone(self, frame: exp.WindowSpec, measure: str, *, descending: bool) -> str:
