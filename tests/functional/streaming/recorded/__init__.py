@@ -14,6 +14,7 @@ import tarfile
 from pathlib import Path
 
 MADE_IN = "/tmp/made020"
+WAREHOUSE = ".sparkstream/session/warehouse/shop.db"
 SOURCES = """
 sources:
   - name: landing
@@ -35,9 +36,9 @@ def unpacked(archive: str, folder: Path) -> dict[str, str]:
     """Puts a recorded table into a folder, as if it had been made there; gives its properties."""
     with tarfile.open(Path(__file__).parent / archive) as tar:
         tar.extractall(folder, filter="data")
-    for log in folder.glob("_sparkstream/*/checkpoint/sources/*/*"):
-        text = log.read_text().replace(f"file://{MADE_IN}/", f"file://{folder}/")
-        log.write_text(text)
+    for file in [*folder.glob("_sparkstream/*/table/*"), *folder.glob("_sparkstream/*/checkpoint/sources/*/*")]:
+        text = file.read_text().replace(f"{MADE_IN}/{WAREHOUSE}/", f"{folder}/").replace(f"{MADE_IN}/", f"{folder}/")
+        file.write_text(text)
         for entry in map(json.loads, re.findall(r"^\{.*\}$", text, re.MULTILINE)):
             nanos = entry["timestamp"] * 1_000_000  # Spark compares the time of a file's last change
             os.utime(entry["path"].removeprefix("file://"), ns=(nanos, nanos))
