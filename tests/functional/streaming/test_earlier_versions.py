@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from tests.functional.adapter.project import PARAMETERS, Project
-from tests.functional.streaming.recorded import PROJECT, unpacked
+from tests.functional.streaming.recorded import as_sql, project, unpacked
 
 
 def test_plain_files_of_0_2_0(make_project: Callable[..., Project]) -> None:
-    shop = make_project(PROJECT, server_side_parameters={**PARAMETERS, "spark.sql.session.timeZone": "UTC"})
+    shop = make_project(project("parquet"), server_side_parameters={**PARAMETERS, "spark.sql.session.timeZone": "UTC"})
     properties = unpacked("files_0_2_0.tar.gz", Path(shop.folder))
-    given = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in properties.items())
     shop.sql("CREATE SCHEMA {}")
     shop.sql(
         f"CREATE TABLE {shop.schema}.windows (window_start TIMESTAMP, window_end TIMESTAMP, total BIGINT, "
         "micro_batch BIGINT) USING parquet PARTITIONED BY (micro_batch) "
-        f"LOCATION '{shop.folder}/windows' TBLPROPERTIES ({given})"
+        f"LOCATION '{shop.folder}/windows' TBLPROPERTIES ({as_sql(properties)})"
     )
     shop.sql(f"MSCK REPAIR TABLE {shop.schema}.windows")
     rows = "select minute(window_start), total, micro_batch from {}.windows order by 1"

@@ -1,8 +1,8 @@
 """Streaming tables with all that lies beside them, as earlier versions have left them.
 
-A project in `/tmp/made020` with the files of `PROJECT` and a folder `landing` made them: `dbt run` with the rows of
+A project in `/tmp/made020` with the files of `project` and a folder `landing` made them: `dbt run` with the rows of
 `a.json`, then with those of `b.json`. An archive has the table's folder, `_sparkstream`, `landing`, and the table's
-properties as JSON; files of checksums are left out.
+properties (of Delta, those of `windows__stream`) as JSON; files of checksums are left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import json
 import os
 import re
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
+
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 MADE_IN = "/tmp/made020"
 WAREHOUSE = ".sparkstream/session/warehouse/shop.db"
@@ -28,8 +31,17 @@ SELECT window_start, window_end, sum(v) AS total
 FROM {{ tumble(stream(source('landing', 'bid')), 'ts', '10 minutes') }}
 GROUP BY window_start, window_end
 """
-CONFIG = "{{ config(materialized='streaming_incremental', event_time='ts', watermark='1 minute') }}"
-PROJECT = {"models/sources.yml": SOURCES, "models/windows.sql": f"{CONFIG}\n{WINDOWS}"}
+
+
+def project(file_format: str) -> dict[str, str]:
+    """The project's files."""
+    config = f"materialized='streaming_incremental', event_time='ts', watermark='1 minute', file_format='{file_format}'"
+    return {"models/sources.yml": SOURCES, "models/windows.sql": f"{{{{ config({config}) }}}}\n{WINDOWS}"}
+
+
+def as_sql(properties: Mapping[str, str]) -> str:
+    """Properties of a table, for TBLPROPERTIES."""
+    return ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in properties.items())
 
 
 def unpacked(archive: str, folder: Path) -> dict[str, str]:
