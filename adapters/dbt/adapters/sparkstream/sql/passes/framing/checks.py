@@ -24,7 +24,7 @@ def check_block(select: FramedSelect) -> None:
         TranslationError: with the place of the fault.
     """
     _check_clauses(select)
-    if select.dialect != "openmldb":
+    if not select.rules.typed:
         return
     for join in select.last_joins:
         _check_last_join(select, join)
@@ -104,7 +104,7 @@ def _check_bare_aggregates(select: FramedSelect) -> None:
 
 def check_order_type(select: FramedSelect, spec: WindowSpec, type_: str | None) -> None:
     """Refuses to order by a type other than numbers and times, where the type is known."""
-    if type_ is None and spec.order[0].expression.name.upper() == "ROWTIME" and select.dialect == "sqlstream":
+    if type_ is None and spec.order[0].expression.name.upper() == "ROWTIME" and select.rules.by_rowtime:
         type_ = "timestamp"
     if spec.frame.unitless and type_ in TIMES:
         raise select.source.error(
@@ -114,7 +114,7 @@ def check_order_type(select: FramedSelect, spec: WindowSpec, type_: str | None) 
         )
     if type_ is None or type_ in KEY_TYPES:
         return
-    if select.dialect == "spark" and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:
+    if select.rules.free_keys and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:
         return
     raise select.source.error(
         spec.order[0].span,

@@ -143,7 +143,7 @@ class Evaluation:
     @property
     def may_be_time(self) -> bool:
         """Whether the first argument may well be a time, and its type isn't known."""
-        if self.select.dialect != "openmldb" or not self.arguments or self.type() is not None:
+        if not self.select.rules.millis or not self.arguments or self.type() is not None:
             return False
         return self.select.may_be_time(self.call.arguments[0])
 
@@ -157,7 +157,7 @@ class Evaluation:
         Raises:
             TranslationError: an argument is of a type that the function doesn't take.
         """
-        if self.select.dialect != "openmldb" or self.call.inner:
+        if not self.select.rules.typed or self.call.inner:
             return
         condition = condition_of(self.name, len(self.arguments))
         if condition is not None and self.type(condition) not in (None, "boolean"):

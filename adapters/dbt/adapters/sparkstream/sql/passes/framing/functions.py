@@ -38,11 +38,11 @@ def call_sql(aggregate: Evaluation) -> str:
     """
     name = aggregate.name
     if "*" in aggregate.arguments and (
-        name in LISTED or (name not in ("COUNT", "COUNT_WHERE") and aggregate.select.dialect != "spark")
+        name in LISTED or (name not in ("COUNT", "COUNT_WHERE") and aggregate.select.rules.closed)
     ):
         raise aggregate.fail(f"{aggregate.word} takes columns, and no *", f"write {usage(aggregate.call.name)}")
     aggregate.check_types()
-    if name == "EXP_AVG" and aggregate.select.dialect == "sqlstream":
+    if name == "EXP_AVG" and aggregate.select.rules.exp_avg:
         return _exp_avg(aggregate)
     _check_name(aggregate)
     if name in ("LAG", "AT"):
@@ -82,7 +82,7 @@ def call_sql(aggregate: Evaluation) -> str:
 def _check_name(aggregate: Evaluation) -> None:
     """Refuses what is no aggregate over a frame."""
     name = aggregate.name
-    if aggregate.select.dialect != "spark" and name not in AGGREGATES and name not in (SPARK_AGGREGATES | RANKS):
+    if aggregate.select.rules.closed and name not in AGGREGATES and name not in (SPARK_AGGREGATES | RANKS):
         raise aggregate.fail(
             f"{aggregate.word} is no aggregate, and can't stand before OVER",
             "aggregate with sum, count, min, max, avg, first_value, last_value, lag, distinct_count, ...",
@@ -95,7 +95,7 @@ def _check_name(aggregate: Evaluation) -> None:
 
 def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) -> str:
     """SUM, COUNT, MIN, MAX or AVG of one value."""
-    timed = name == "SUM" and aggregate.select.dialect == "openmldb" and aggregate.type() == "timestamp"
+    timed = name == "SUM" and aggregate.select.rules.millis and aggregate.type() == "timestamp"
     of = value
     origin = zero(of) if name == "SUM" and aggregate.may_be_time else None
     if timed:  # milliseconds, as everything about time in OpenMLDB
@@ -132,7 +132,7 @@ def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) 
 
 def _wrapped(aggregate: Evaluation, total: str, value: str) -> str:
     """A sum in the type of its argument, which it overflows silently (OpenMLDB)."""
-    if aggregate.select.dialect != "openmldb":
+    if not aggregate.select.rules.narrow_sums:
         return total
     type_ = aggregate.type()
     bits = {"smallint": 16, "int": 32}

@@ -9,7 +9,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.rowsets import reach_end
 
 def lag(aggregate: Evaluation) -> str:
     """The value n rows back: of the partition where the call is a whole output column, else of its frame."""
-    value, *further = aggregate.take(1, 3 if aggregate.select.dialect == "sqlstream" else 2)
+    value, *further = aggregate.take(1, aggregate.select.rules.lag_arguments)
     n = aggregate.constant(1) if further else 1
     if len(further) > 1:
         return _lag_or(aggregate, value, n, further[1])

@@ -81,7 +81,7 @@ class Plan:
             return False
         item = holding(call.span, self._select.block.projections)
         named = item is None or isinstance(self._select.select.expressions[item], exp.Alias)
-        if not named and self._select.dialect != "openmldb":
+        if not named and not self._select.rules.printed_names:
             return False  # Spark names its column by the call
         if not call.arguments or (len(call.arguments) > 1 and not call.name.endswith("_WHERE")):
             return False
@@ -116,12 +116,12 @@ class Plan:
             key = select.render(spec.order[0].span)
             key_type = select.type_of(spec.order[0].expression)
             check_order_type(select, spec, key_type)
-        elif select.dialect == "sqlstream":
+        elif select.rules.by_rowtime:
             key = self._rowtime()
-        if select.dialect == "sqlstream" and key:
+        if select.rules.by_rowtime and key:
             rowtime = self._rowtime()
             ties = () if key.lower() == rowtime.lower() or not self._has_rowtime else (rowtime,)
-        elif select.dialect == "spark" and key and key_type not in KEY_TYPES[:4]:
+        elif select.rules.free_keys and key and key_type not in KEY_TYPES[:4]:
             ties = (key,)
         arrival = self._arrival(spec)
         told = partition, key, numbers, arrival
@@ -135,9 +135,9 @@ class Plan:
             ties=ties,
             sources=numbers,
             all_sources=len(numbers) == len(self.unions),
-            timed=select.dialect == "sqlstream" and not spec.frame.unitless,
+            timed=select.rules.by_rowtime and not spec.frame.unitless,
             arrival=arrival,
-            nullable=select.dialect != "openmldb",
+            nullable=select.rules.keyless,
         )
         self.streams.append(stream)
         return stream

@@ -172,7 +172,7 @@ class Query:
 
     def _guards(self) -> list[str]:
         """What OpenMLDB asks of rows and arguments, as conditions."""
-        if self._select.dialect != "openmldb":
+        if not self._select.rules.typed:
             return []
         return [*self._additions.guards, *self._plan.key_guards()]
 
@@ -319,9 +319,9 @@ class Query:
     def _output_name(self, index: int, item: Span, calls: list[Call]) -> str:
         """The name of a column without an alias: as OpenMLDB or SQLstream has it, else its text."""
         text, select = self._select.source.text, self._select.select
-        if self._select.dialect == "openmldb":
+        if self._select.rules.printed_names:
             return column_name(self._select.source, select.expressions[index])
-        if self._select.dialect == "sqlstream" and (counted := counted_name(select, index)):
+        if self._select.rules.counted_names and (counted := counted_name(select, index)):
             return counted
         name = text[slice(*item)]
         if len(calls) == 1 and calls[0].span == item and calls[0].window.name:

@@ -11,6 +11,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.dialects.frame_rules import FRAME_RULES
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, find_calls, find_windows
@@ -24,6 +25,7 @@ class FramedSelect:
     Attributes:
         source: the text that it stands in.
         select: its node.
+        rules: what differs in its dialect.
         arrival: the column that numbers rows in order of arrival, or None.
         requested: whether its first table holds a request's row.
         running: whether aggregates that can be subtracted come from running ones.
@@ -48,13 +50,13 @@ class FramedSelect:
         self.running = running
         self.resolver = resolver
         self.select = select
-        self.dialect = dialect
+        self.rules = FRAME_RULES[dialect]
         self.arrival = arrival
         tables = sources(select)[:1] if request else []
         self.requested = any(resolver.columns(table).find(MARK) for table in tables)
         self.block = Block(source, select)
         self.windows = find_windows(source, self.block)
-        self.calls = find_calls(source, self.block, self.windows, strict=dialect != "spark")
+        self.calls = find_calls(source, self.block, self.windows, strict=self.rules.closed)
         self.last_joins = list(own(select, LastJoin))
 
     @property
