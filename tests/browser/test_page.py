@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dbt.adapters.sparkstream.explain.page import page
+from tests.support import PATIENCE
 from tests.unit.explain.examples import NASTY, report
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ FLAGS = [
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with api.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        made = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * PATIENCE)
         yield made
         made.close()
 
@@ -54,6 +55,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(browser: Browser, file: Path) -> Iterator[Page]:
     """The page in a window of 1200 pixels; whatever goes wrong in it is an error here."""
     tab = browser.new_page(viewport={"width": 1200, "height": 900})
+    tab.set_default_timeout(1000 * PATIENCE)
     faults: list[str] = []
     tab.on("pageerror", lambda error: faults.append(str(error)))
     tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
@@ -191,6 +193,7 @@ def test_what_goes_on_beyond_an_edge_fades_out(opened: Page) -> None:
 def test_by_touch(browser: Browser, file: Path) -> None:
     context = browser.new_context(viewport={"width": 420, "height": 900}, has_touch=True, is_mobile=True)
     tab = context.new_page()
+    tab.set_default_timeout(1000 * PATIENCE)
     tab.goto(file.as_uri())
     tumble = section(tab, 0)
     assert tumble.locator(".status").inner_text() == "Tap a window to see its rows, or a row to see its windows."

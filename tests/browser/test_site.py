@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.test_page import CHROMIUM, FLAGS, api
 from tests.docs.test_site import build_site
+from tests.support import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -30,8 +31,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tab() -> Iterator[Page]:
     with api.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser.new_page()
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * PATIENCE)
+        tab = browser.new_page()
+        tab.set_default_timeout(1000 * PATIENCE)
+        yield tab
         browser.close()
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.functional.adapter.project import ROOT, Project, with_package
-from tests.support import sampled, seldom
+from tests.support import seldom
 
 # Rows on both sides of two midnights, in spells that last over them, and one row far from all.
 ROWS = """\
@@ -281,35 +280,36 @@ def test_microbatch_without_a_bound(make_project: Callable[..., Project]) -> Non
     assert project.rows("select count(*), count(distinct id) from {}.rows") == [(28, 14)]
 
 
-@pytest.mark.parametrize(
-    ("event_time", "window", "message"),
-    sampled(
-        [
-            ("slot", "hop(ref('bids'), 'ts', '5 minutes', '1 hour')", "write event_time='window_time'"),
-            ("slot", "session(ref('bids'), 'ts', '5 minutes')", "write event_time='window_time'"),
-            ("slot", "tumble(ref('bids'), 'ts', '7 hours')", "doesn't say which windows are the batch's"),
-            ("window_end", "tumble(ref('bids'), 'other', '1 hour')", "write event_time: other in the config of bids"),
-            (
-                "window_end",
-                "hop(tumble(ref('bids'), 'ts', '1 hour'), 'window_time', '1 hour', '3 hours')",
-                "build the inner windows in a model of their own",
-            ),
-        ]
+IMPOSSIBLE = {
+    "hops": ("slot", "hop(ref('bids'), 'ts', '5 minutes', '1 hour')", "write event_time='window_time'"),
+    "visits": ("slot", "session(ref('bids'), 'ts', '5 minutes')", "write event_time='window_time'"),
+    "odd": ("slot", "tumble(ref('bids'), 'ts', '7 hours')", "doesn't say which windows are the batch's"),
+    "elsewhere": (
+        "window_end",
+        "tumble(ref('bids'), 'other', '1 hour')",
+        "write event_time: other in the config of bids",
     ),
-)
-def test_microbatch_says_what_it_cannot_do(
-    make_project: Callable[..., Project], event_time: str, window: str, message: str
-) -> None:
-    config = f"{{{{ config({MICROBATCH}, event_time='{event_time}') }}}}"
-    text = f"{config}\nselect *, window_start as slot from {{{{ {window} }}}}"
-    project = make_project({**bids(), "models/windows.sql": text})
+    "twice": (
+        "window_end",
+        "hop(tumble(ref('bids'), 'ts', '1 hour'), 'window_time', '1 hour', '3 hours')",
+        "build the inner windows in a model of their own",
+    ),
+}
+"""Model -> its event time, its windows, and what is said of it."""
+
+
+def test_microbatch_says_what_it_cannot_do(make_project: Callable[..., Project]) -> None:
+    files = bids()
+    for name, (event_time, window, _) in IMPOSSIBLE.items():
+        config = f"{{{{ config({MICROBATCH}, event_time='{event_time}') }}}}"
+        files[f"models/{name}.sql"] = f"{config}\nselect *, window_start as slot from {{{{ {window} }}}}"
+    project = make_project(files)
     project.dbt("run", "--select", "bids")
-    done = project.invoke(
-        "run", "--select", "windows", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"
-    )
-    assert not done.success
-    log = (project.folder / "logs" / "dbt.log").read_text()
-    assert message in log
+    day = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+    assert not project.invoke("run", "--exclude", "bids", *day).success
+    told = (project.folder / "logs" / "dbt.log").read_text().split(" in model ")
+    for name, (_, _, message) in IMPOSSIBLE.items():
+        assert any(message in part for part in told if part.startswith(f"{name} (")), name
 
 
 REPLACED: dict[str, tuple[str, str]] = {
@@ -481,37 +481,35 @@ def test_merge_reaches_spark(make_project: Callable[..., Project]) -> None:
     assert "when matched then update set k = DBT_INTERNAL_SOURCE.k when not matched then insert *" in sql
 
 
-@pytest.mark.parametrize(
-    ("strategy", "more", "message"),
-    sampled(
-        [
-            ("merge", "", "write incremental_strategy='window_replace'"),
-            ("window_replace", "", "window_replace replaces partitions, and needs a partition_by"),
-            (
-                "nosuch",
-                "",
-                'dbt could not find an incremental strategy macro with the name "get_incremental_nosuch_sql"',
-            ),
-            ("window_replace", ", partition_by='k'", "has no column window_start"),
-            (
-                "window_replace",
-                ", partition_by='k', window_columns=['ts', 'ts'], lateness='late'",
-                "is no interval: 'late'",
-            ),
-            (
-                "window_replace",
-                ", partition_by='k', window_columns='ts'",
-                "write window_columns=['window_start', 'window_end']",
-            ),
-        ]
+NEEDS = {
+    "merged": ("merge", "", "write incremental_strategy='window_replace'"),
+    "whole": ("window_replace", "", "window_replace replaces partitions, and needs a partition_by"),
+    "unknown": (
+        "nosuch",
+        "",
+        'dbt could not find an incremental strategy macro with the name "get_incremental_nosuch_sql"',
     ),
-)
-def test_strategies_say_what_they_need(
-    make_project: Callable[..., Project], strategy: str, more: str, message: str
-) -> None:
-    text = INCREMENTAL % (strategy, more) + "select 1 as id, timestamp_ntz'2024-01-01 00:00:00' as ts, 'x' as k"
-    project = make_project({"models/m.sql": text})
-    results: list[Any] = []
-    for _ in range(2):
-        results.append(project.invoke("run"))
-    assert message in project._messages(results[-1])
+    "boundless": ("window_replace", ", partition_by='k'", "has no column window_start"),
+    "late": (
+        "window_replace",
+        ", partition_by='k', window_columns=['ts', 'ts'], lateness='late'",
+        "is no interval: 'late'",
+    ),
+    "one_bound": (
+        "window_replace",
+        ", partition_by='k', window_columns='ts'",
+        "write window_columns=['window_start', 'window_end']",
+    ),
+}
+"""Model -> its strategy, more configs, and what is said of it."""
+
+
+def test_strategies_say_what_they_need(make_project: Callable[..., Project]) -> None:
+    query = "select 1 as id, timestamp_ntz'2024-01-01 00:00:00' as ts, 'x' as k"
+    project = make_project(
+        {f"models/{name}.sql": INCREMENTAL % (strategy, more) + query for name, (strategy, more, _) in NEEDS.items()}
+    )
+    project.invoke("run")  # some have a table then
+    told = {result.node.name: str(result.message) for result in project.invoke("run").result.results}
+    for name, (_, _, message) in NEEDS.items():
+        assert message in told[name]

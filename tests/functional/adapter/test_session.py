@@ -148,7 +148,7 @@ def test_a_folder_has_one_spark_at_a_time(tmp_path: Path) -> None:
     holder = (
         "import fcntl, os, sys, time\n"
         "file = open(sys.argv[1], 'a+'); fcntl.flock(file, fcntl.LOCK_EX)\n"
-        "file.write(str(os.getpid())); file.flush(); print('held', flush=True); time.sleep(60)"
+        "file.write(str(os.getpid())); file.flush(); print('held', flush=True); time.sleep(3600)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", holder, str(tmp_path / "lock")], stdout=subprocess.PIPE, text=True

@@ -38,7 +38,7 @@ def server(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with api.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        made = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * PATIENCE)
         yield made
         made.close()
 
@@ -47,6 +47,7 @@ def browser() -> Iterator[Browser]:
 def tab(browser: Browser, server: PlayServer) -> Iterator[Page]:
     """The page, after its first example; whatever goes wrong in it is an error here."""
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.set_default_timeout(1000 * PATIENCE)
     faults: list[str] = []
     tab.on("pageerror", lambda error: faults.append(str(error)))
     tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
@@ -118,4 +119,5 @@ def test_what_users_write_is_no_script(tab: Page) -> None:
 
 def test_it_is_usable_on_a_narrow_screen(tab: Page) -> None:
     tab.set_viewport_size({"width": 420, "height": 900})
+    tab.set_default_timeout(1000 * PATIENCE)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 420
