@@ -4,5 +4,5 @@ with expensive as (
 )
 
 select w.id, w.bidder, w.window_start, w.window_time, e.n
-from {{ tumble('(select id, bidder, bidtime from expensive)', 'bidtime', '10 minutes') }} as w
+from {{ sparkstream.tumble('(select id, bidder, bidtime from expensive)', 'bidtime', '10 minutes') }} as w
 cross join (select count(*) as n from expensive) as e
