@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -150,6 +151,29 @@ def test_a_statement_is_cancelled(port: int) -> None:
         cursor.cancel()
         wait_for(lambda: cursor.poll().operationState not in (0, 1))
         assert cursor.poll().operationState == hive.ttypes.TOperationState.CANCELED_STATE
+        assert rows(connection, "select 1") == [(1,)]
+
+
+KILLED = """
+from pyhive import hive
+cursor = hive.connect("127.0.0.1", PORT, auth="NOSASL", username="me").cursor()
+cursor.execute("SELECT count(*) FROM range(10000000000) a JOIN range(10000000000) b ON rand() < 1", async_=True)
+print("runs", flush=True)
+while True:
+    cursor.poll()
+"""
+
+
+def test_a_client_is_killed(port: int) -> None:
+    """While Spark runs its statement: the connection behind it ends, too, and others go on."""
+    threads = threading.active_count()
+    command = [sys.executable, "-c", KILLED.replace("PORT", str(port))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout and client.stdout.readline() == "runs\n"
+        assert threading.active_count() > threads
+        client.kill()
+    wait_for(lambda: threading.active_count() <= threads)
+    with connected(port) as connection:
         assert rows(connection, "select 1") == [(1,)]
 
 
