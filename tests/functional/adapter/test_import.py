@@ -16,9 +16,10 @@ from benchmarks.nexmark.run import differences, found
 
 from dbt.adapters.sparkstream.flinkscript import Project as Imported
 from dbt.adapters.sparkstream.flinkscript import read
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from tests.functional.adapter.project import PARAMETERS, Project
 from tests.unit.flinkscript import nexmark
-from tests.unit.flinkscript.test_import import SCRIPTS
+from tests.unit.flinkscript.test_import import SCRIPTS, loaded
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -243,6 +244,43 @@ def test_values_of_other_kinds(make_project: MakeProject, tmp_path: Path) -> Non
     }
     assert other.rows("select n from {}.n") == [(4,)]
     assert other.rows("select id, n from {}.p where k = 'c'") == [(1, None)]
+
+
+COLUMNS = (
+    "id INT, b BIGINT, f BOOLEAN, d DECIMAL(3, 1), x DOUBLE, s STRING, ts TIMESTAMP(3), r ROW<n BIGINT, a ARRAY<INT>>, "
+    "m MAP<STRING, SMALLINT>"
+)
+
+
+@pytest.mark.parametrize("lenient", [True, False])
+def test_values_of_other_kinds_in_records(embedded: SparkSession, lenient: bool) -> None:
+    """The values of Kafka's records are converted as those of files are."""
+    options = "'topic' = 'a', 'properties.bootstrap.servers' = 'h:1', 'format' = 'json'"
+    options += f", 'json.ignore-parse-errors' = '{str(lenient).lower()}'"
+    script = f"CREATE TABLE t ({COLUMNS}) WITH ('connector' = 'kafka', {options});"
+    [source] = loaded(Imported(read(script), Path("job.sql")), "models/inputs.yml")["sources"]
+    stream = source["tables"][0]["config"]["meta"]["stream"]
+
+    def rows(*records: str) -> list[tuple[Any, ...]]:
+        values = ", ".join(string_literal(record) for record in records)
+        parsed = f"from_json(v, {string_literal(stream['schema'])})"
+        query = f"SELECT inline(array({parsed})) FROM (SELECT explode(array({values})) v)"
+        return [tuple(row) for row in embedded.sql(f"SELECT {', '.join(stream['select'])} FROM ({query})").collect()]
+
+    good = (
+        '{"id": "2", "b": 7.9, "f": "TRUE", "d": "1.25", "x": "1e2", "s": true, "ts": "2020-04-15 08:00:00.5", '
+        '"r": {"n": "4", "a": ["5", 6.9]}, "m": {"k": " 7 "}}'
+    )
+    other = '{"id": 7.9, "b": " 6 ", "f": 1, "d": 12345.6, "x": 3, "s": {"a": [1]}, "m": {}}'
+    first = (2, 7, True, Decimal("1.3"), 100.0, "true", datetime(2020, 4, 15, 8, 0, 0, 500000), (4, [5, 6]), {"k": 7})
+    assert rows(good, other) == [first, (7, 6, False, None, 3.0, '{"a":[1]}', None, None, {})]
+    if lenient:
+        assert rows('{"id": "7.9", "b": 5, "r": {"n": "x", "a": ["y", 1]}}')[0][:2] == (None, 5)
+    else:
+        wrong = {"id": '"7.9"', "ts": '"2020-04-15T08:00:00"', "r": '{"n": "x"}', "m": '{"k": "x"}'}
+        for field, value in wrong.items():
+            with pytest.raises(Exception, match=f"{field}: a value that isn't"):
+                rows(f'{{"{field}": {value}}}')
 
 
 @pytest.mark.long

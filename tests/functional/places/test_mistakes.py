@@ -111,6 +111,14 @@ STREAMS = {
     f"from << tumble({{{{ stream(ref('t')) }}}}, ts, '1 day') >>\n{BOUNDS}",
     "division_of_stream": f"{STREAM}select {{{{ two_lines() }}}},\n  §a / 0 as x\nfrom {{{{ stream(ref('t')) }}}}",
 }
+COUNTED = f"select window_start, count(*) as n\nfrom {{{{ tumble(stream(ref('t')), 'ts', '1 day') }}}}\n{BOUNDS}"
+STREAMS |= {
+    "no_watermark": f"{{{{ config(materialized='streaming_incremental',\n  event_time=§'ts') }}}}\n{COUNTED}",
+    "no_event_time": f"{{{{ config(materialized='streaming_incremental',\n  watermark=§'1 hour') }}}}\n{COUNTED}",
+    "neither": f"{{{{ §config(materialized='streaming_incremental') }}}}\n{COUNTED}",
+    "no_such_time": f"{STREAM.replace(chr(39) + 'ts', '§' + chr(39) + 'tss')}{COUNTED}",
+    "no_such_partition": f"{STREAM.replace(') }}', ',' + chr(10) + 'partition_by=§' + repr('dya') + ') }}')}{COUNTED}",
+}
 BATCH = (
     "{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='ts',\n"
     f"  batch_size='day', begin='{date.today()}', partition_by='day') }}}}\n"

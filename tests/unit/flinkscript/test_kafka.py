@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.flinkscript import Project
+from dbt.adapters.sparkstream.flinkscript.readings import Reading
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.reader import reader_of
 from tests.unit.flinkscript.test_import import configs, loaded, model, project
@@ -42,20 +43,43 @@ def sink(columns: str, options: str, connector: str = "kafka") -> dict[str, Any]
     return found
 
 
+def strict(value: str, type_: str, name: str, kind: str = "json") -> str:
+    """A value of a record in its type, where another fails."""
+    return Reading(kind, lenient=False, in_files=False).converted(value, name, type_)
+
+
+OF_KEY = "from_json(CAST(kafka_key AS STRING), 'id variant').id"
+
+
 class TestSources:
     def test_json(self) -> None:
         assert stream(
-            "a INT, `an odd` ROW<b STRING>", "'format' = 'json', 'scan.startup.mode' = 'earliest-offset'"
+            "a STRING, `an odd` ROW<b STRING>", "'format' = 'json', 'scan.startup.mode' = 'earliest-offset'"
         ) == {
             "format": "kafka",
             "options": {**BROKER, "subscribe": "a", "startingOffsets": "earliest"},
             "value_format": "json",
-            "schema": "a int, `an odd` struct<b:string>",
+            "schema": "a string, `an odd` struct<b:string>",
         }
+
+    @pytest.mark.parametrize("before", ["", "value."])
+    def test_values_of_another_type(self, before: str) -> None:
+        columns = "a INT, b BOOLEAN, r ROW<n BIGINT>, t TIMESTAMP(3)"
+        found = stream(columns, f"'{before}format' = 'json'")
+        assert found["schema"] == "a variant, b string, r struct<n:variant>, t string"
+        assert found["select"][0] == f"{strict('a', 'int', 'a')} AS a"
+        assert "NAMED_STRUCT('n', COALESCE(" in found["select"][2] and "RAISE_ERROR(CONCAT('r: " in found["select"][2]
+        assert "INPUT_FILE_NAME" not in str(found)
+        lenient = f"'{before}format' = 'json', '{before}json.ignore-parse-errors' = 'true'"
+        times = f"'{before}json.timestamp-format.standard' = 'ISO-8601'"
+        found = stream(columns, f"{lenient}, {times}")
+        assert "RAISE_ERROR" not in str(found)
+        assert "T[0-9]{2}:" in found["select"][3]
 
     def test_csv(self) -> None:
         found = stream("a INT", "'value.format' = 'csv', 'value.csv.field-delimiter' = ';', 'format' = 'json'")
         assert (found["value_format"], found["value_options"]) == ("csv", {"escape": '"', "sep": ";"})
+        assert (found["schema"], found["select"]) == ("a string", [f"{strict('a', 'int', 'a', 'csv')} AS a"])
 
     def test_raw(self) -> None:
         found = stream("line STRING, ts TIMESTAMP(3) METADATA FROM 'timestamp'", "'format' = 'raw'")
@@ -70,27 +94,30 @@ class TestSources:
         found = stream(columns, "'format' = 'json'")
         assert found["select"] == [
             "CAST(kafka_partition AS int) AS p",
-            "a",
+            f"{strict('a', 'int', 'a')} AS a",
             "CAST(map_from_entries(kafka_headers) AS map<string,binary>) AS h",
             "CAST(NULL AS int) AS e",
         ]
         assert found["options"]["includeHeaders"] == "true"
-        assert found["schema"] == "a int"
+        assert found["schema"] == "a variant"
 
     @pytest.mark.parametrize(
         ("key_format", "item"),
         [
             ("raw", "CAST(CAST(kafka_key AS STRING) AS bigint) AS k_id"),
-            ("json", "from_json(CAST(kafka_key AS STRING), 'id bigint').id AS k_id"),
+            (
+                "json",
+                f"{strict(OF_KEY, 'bigint', 'k_id')} AS k_id",
+            ),
             ("csv", "CAST(from_csv(CAST(kafka_key AS STRING), 'f0 STRING').f0 AS bigint) AS k_id"),
         ],
     )
     def test_keys(self, key_format: str, item: str) -> None:
         keys = f"'key.format' = '{key_format}', 'key.fields' = 'k_id', 'key.fields-prefix' = 'k_'"
         found = stream("k_id BIGINT, a INT", f"{keys}, 'value.format' = 'json', 'value.fields-include' = 'EXCEPT_KEY'")
-        assert (found["select"], found["schema"]) == ([item, "a"], "a int")
+        assert (found["select"], found["schema"]) == ([item, f"{strict('a', 'int', 'a')} AS a"], "a variant")
         # Where the value has the key's columns as well, Flink takes them from the value.
-        assert "select" not in stream("k_id BIGINT, a INT", f"{keys}, 'value.format' = 'json'")
+        assert "kafka_key" not in str(stream("k_id BIGINT, a INT", f"{keys}, 'value.format' = 'json'"))
 
     @pytest.mark.parametrize(
         ("options", "expected"),
@@ -184,11 +211,11 @@ class TestUpserts:
             "format": "kafka",
             "options": {**BROKER, "subscribe": "r", "startingOffsets": "earliest"},
             "value_format": "json",
-            "schema": "cur string, rate decimal(10,2), since timestamp_ntz",
+            "schema": "cur string, rate string, since string",
             "select": [
                 "from_json(CAST(kafka_key AS STRING), 'cur string').cur AS cur",
-                "rate",
-                "since",
+                f"{strict('rate', 'decimal(10,2)', 'rate')} AS rate",
+                f"{strict('since', 'timestamp_ntz', 'since')} AS since",
                 "kafka_offset",
                 "kafka_value IS NULL AS kafka_deleted",
             ],
@@ -221,7 +248,7 @@ class TestUpserts:
         alone = RATES.replace(
             "'value.format' = 'json')", "'value.format' = 'csv', 'value.fields-include' = 'EXCEPT_KEY')"
         )
-        assert of_topic(project(alone))["schema"] == "rate decimal(10,2), since timestamp_ntz"
+        assert of_topic(project(alone))["schema"] == "rate string, since string"
         raw = (
             "CREATE TABLE names (id INT PRIMARY KEY NOT ENFORCED, name STRING) WITH ('connector' = 'upsert-kafka', "
             f"'topic' = 'r', {SERVERS}, 'key.format' = 'raw', 'value.format' = 'raw', "
@@ -248,6 +275,10 @@ class TestUpserts:
         assert why in made.files["README.md"]
 
 
+def of_change(name: str) -> str:
+    return f"IF(op = 'd', before.{name}, after.{name})"
+
+
 class TestChanges:
     SCRIPT = (
         "CREATE TABLE products (id BIGINT, price DECIMAL(10, 2), "
@@ -262,12 +293,12 @@ class TestChanges:
         found = of_topic(made)
         assert found["value_format"] == "json"
         assert found["schema"] == (
-            "before struct<id:bigint,price:decimal(10,2)>, after struct<id:bigint,price:decimal(10,2)>, op string, "
+            "before struct<id:variant,price:string>, after struct<id:variant,price:string>, op string, "
             "ts_ms bigint, source struct<ts_ms:bigint,db:string,`schema`:string,`table`:string>"
         )
         assert found["select"] == [
-            "IF(op = 'd', before.id, after.id) AS id",
-            "IF(op = 'd', before.price, after.price) AS price",
+            f"{strict(of_change('id'), 'bigint', 'id')} AS id",
+            f"{strict(of_change('price'), 'decimal(10,2)', 'price')} AS price",
             "CAST(timestamp_millis(source.ts_ms) AS timestamp_ntz) AS since",
             "kafka_offset",
             "coalesce(op = 'd', TRUE) AS kafka_deleted",
@@ -275,7 +306,7 @@ class TestChanges:
 
     def test_with_its_schema(self) -> None:
         found = of_topic(project(self.SCRIPT.replace("OPTIONS", ", 'debezium-json.schema-include' = 'true'")))
-        assert found["schema"].startswith("payload struct<before:struct<id:bigint,")
+        assert found["schema"].startswith("payload struct<before:struct<id:variant,")
         assert found["select"][-1] == "coalesce(payload.op = 'd', TRUE) AS kafka_deleted"
 
 

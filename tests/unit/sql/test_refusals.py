@@ -261,4 +261,6 @@ def test_confluents_event_time(query: str, schema: dict[str, dict[str, str]] | N
         translate(query, "flink", schema=schema)
     assert "Confluent's name for the event time" in str(error.value)
     assert error.value.column == query.upper().index("$ROWTIME") + 1
-    assert error.value.hint == "write the column that has the watermark"
+    assert error.value.hint == (
+        "write the column that has the watermark; or give what is read an event_time in its config"
+    )

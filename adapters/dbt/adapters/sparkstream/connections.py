@@ -58,6 +58,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
         self.with_sources: Callable[[str], str] = lambda sql: sql
+        self.event_time_of: Callable[[str], str | None] = lambda relation: None
         """A statement that reads views in place of sources that no table is behind; the adapter makes them."""
         self.descriptions = Descriptions(self.rows_of)
         """The columns of tables; whoever changes a table past `add_query` has to say so there."""
@@ -280,6 +281,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 schema=self._schema,
                 warn=lambda warning: self.warn(warning, text, sql),
                 batch=self.batch_of(self.node),
+                event_time_of=self.event_time_of,
             )
 
     def refuse_argument(self, macro: str, argument: str, known: list[str]) -> None:

@@ -57,11 +57,23 @@ class SparkStreamAdapter(Namespaces):
         dbtlog.install()
         self.connections.batch_of = partial(edges.batch_of, self)
         self.connections.with_sources = self._with_sources
+        self.connections.event_time_of = self._event_time_of
         self._sources: tuple[Any, BatchSources | None] = (None, None)
         self._lock = threading.Lock()
         self._models: StreamingModels | None = None
         if dbtflags.will_need_spark():
             self.connections.environment.start_early()
+
+    def _event_time_of(self, relation: str) -> str | None:
+        """The column with the event time of a model, seed or source, by its name in SQL."""
+        from dbt.adapters.sparkstream.sql.streaming.standins import name_of
+        from dbt.adapters.sparkstream.streaming.nodes import own_event_time, read_event_time
+
+        manifest: Any = self.get_macro_resolver()
+        name = name_of(relation)
+        nodes = (*manifest.sources.values(), *manifest.nodes.values())
+        read = next((n for n in nodes if n.relation_name and name_of(n.relation_name) == name), None)
+        return own_event_time(read) or read_event_time(self.connections.node)
 
     def _with_sources(self, sql: str) -> str:
         """A statement with views in place of the sources that a stream reads from what is no table."""

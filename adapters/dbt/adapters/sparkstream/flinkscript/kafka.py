@@ -11,6 +11,7 @@ from typing import Any
 from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_code, markdown_text
 from dbt.adapters.sparkstream.flinkscript.hidden import PROPERTIES
 from dbt.adapters.sparkstream.flinkscript.queries import named
+from dbt.adapters.sparkstream.flinkscript.readings import reading
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 from dbt.adapters.sparkstream.flinkscript.values import (
     REGISTRY,
@@ -249,7 +250,7 @@ def _begin_notes(options: Mapping[str, str]) -> Iterator[str]:
 def _notes(table: TableDefinition) -> Iterator[str]:
     value_format = format_of(table.options)
     if value_format != "raw" and option(table, f"{value_format}.ignore-parse-errors").lower() != "true":
-        yield "a value that can't be read is set aside and counted, where Flink's job fails"
+        yield "a value that isn't of the format is set aside and counted, where Flink's job fails"
 
 
 def _metadata(column: ColumnDefinition, prefix: str, of_values: Mapping[str, str], notes: list[str]) -> str:
@@ -272,8 +273,10 @@ def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str], keys
     text = f"CAST({prefix}key AS STRING)"
     kind = options.get("key.format", "")
     if kind == "json":
-        schema = string_literal(f"{named(name)} {column.type}")
-        return f"from_json({text}, {schema}).{named(name)} AS {named(column.name)}"
+        read = reading(kind, {k.removeprefix("key."): v for k, v in options.items()}, in_files=False)
+        schema = string_literal(f"{named(name)} {read.stored(column.type or '')}")
+        value = f"from_json({text}, {schema}).{named(name)}"
+        return f"{read.converted(value, column.name, column.type or '')} AS {named(column.name)}"
     if kind == "csv":
         fields = ", ".join(f"f{number} STRING" for number in range(len(keys)))
         at = keys.index(column.name)

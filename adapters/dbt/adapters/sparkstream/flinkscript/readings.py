@@ -1,4 +1,4 @@
-"""Values of CSV and JSON files in the types of a table's columns, by Flink's rules.
+"""Values of CSV and JSON, in files and in Kafka's records, in the types of a table's columns, by Flink's rules.
 
 Spark makes a JSON `"2"` of a BIGINT column NULL, and Flink makes it 2. So Spark reads such values as they are written,
 and a view converts them. An INT or BIGINT of JSON is read as VARIANT: Flink makes a number `7.9` 7, and a text `"7.9"`
@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -32,17 +32,19 @@ Converted = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Reading:
-    """How the columns of files are read.
+    """How columns are read.
 
     Attributes:
         format: `csv` or `json`.
         lenient: whether what a type doesn't have is NULL, and else an error.
         iso: whether a time is written with a T.
+        in_files: whether the values are in files, and not in records.
     """
 
     format: str
     lenient: bool
     iso: bool = False
+    in_files: bool = True
 
     def stored(self, type_: str) -> str:
         """The type of Spark's table for a column's type."""
@@ -51,9 +53,14 @@ class Reading:
     def item(self, name: str, type_: str) -> str:
         """A column in its type, as an item of SELECT."""
         column = named(name)
-        fails = "" if self.lenient else _fails(f"{name}: a value that isn't {type_.upper()}", "TO_JSON(STRUCT(*))")
-        convert = self._convert(exp.DataType.build(type_, dialect="spark"), fails)
-        return column if convert is None else f"{convert(column)} AS {column}"
+        converted = self.converted(column, name, type_)
+        return column if converted == column else f"{converted} AS {column}"
+
+    def converted(self, value: str, name: str, type_: str) -> str:
+        """A value of a column in its type."""
+        fails = _fails(f"{name}: a value that isn't {type_.upper()}", "TO_JSON(STRUCT(*))", in_files=self.in_files)
+        convert = self._convert(exp.DataType.build(type_, dialect="spark"), "" if self.lenient else fails)
+        return value if convert is None else convert(value)
 
     def condition(self, column: str) -> str:
         """WHERE with the lines that hold rows; it reads a column, too, as Spark reads no broken lines alone."""
@@ -145,9 +152,10 @@ class Reading:
         return f"{time}Z" if type_.is_type("timestamptz") else ""
 
 
-def _fails(words: str, row: str) -> str:
-    """SQL that fails with the row and its file."""
-    return f"RAISE_ERROR(CONCAT({string_literal(words)}, ': ', {row}, ' in ', INPUT_FILE_NAME()))"
+def _fails(words: str, row: str, *, in_files: bool = True) -> str:
+    """SQL that fails with the row, and with its file where it is in one."""
+    place = ", ' in ', INPUT_FILE_NAME()" if in_files else ""
+    return f"RAISE_ERROR(CONCAT({string_literal(words)}, ': ', {row}{place}))"
 
 
 def reading_of(table: TableDefinition) -> Reading | None:
@@ -155,5 +163,17 @@ def reading_of(table: TableDefinition) -> Reading | None:
     name = table.options["format"]
     if name == "csv" and all(column.type in ("string", "variant") for column in table.columns):
         return None
-    lenient = table.options.get(f"{name}.ignore-parse-errors", "").lower() == "true"
-    return Reading(name, lenient, table.options.get("json.timestamp-format.standard", "").upper() == "ISO-8601")
+    return reading(name, table.options)
+
+
+def reading(name: str, options: Mapping[str, str], *, of: str = "", in_files: bool = True) -> Reading:
+    """How values in CSV or JSON are read.
+
+    Args:
+        name: `csv` or `json`.
+        options: the table's.
+        of: what options of the format begin with, if not with its name.
+    """
+    lenient = options.get(f"{of or name}.ignore-parse-errors", "").lower() == "true"
+    iso = options.get(f"{of or name}.timestamp-format.standard", "").upper() == "ISO-8601"
+    return Reading(name, lenient, iso, in_files)

@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_text
 from dbt.adapters.sparkstream.flinkscript.formats import csv_options
 from dbt.adapters.sparkstream.flinkscript.hidden import REGISTRY_URLS
 from dbt.adapters.sparkstream.flinkscript.queries import named
+from dbt.adapters.sparkstream.flinkscript.readings import Reading, reading
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.avro import record
@@ -110,13 +111,14 @@ def registry_notes(table: TableDefinition) -> Iterator[str]:
 
 
 def _json(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
-    return Values({"value_format": "json", "schema": _schema(columns)})
+    read = _reading(table, "json")
+    return Values({"value_format": "json", "schema": _schema(columns, read)}, _converted(read))
 
 
 def _csv(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
-    given = csv_values(table.options)
-    stream = {"value_format": "csv", "schema": _schema(columns)}
-    return Values({**stream, "value_options": given} if given else stream)
+    given, read = csv_values(table.options), _reading(table, "csv")
+    stream = {"value_format": "csv", "schema": _schema(columns, read)}
+    return Values({**stream, "value_options": given} if given else stream, _converted(read))
 
 
 def _raw(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
@@ -129,14 +131,17 @@ def _debezium(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Va
     """The row before a change, the row behind it, and which change it was: `c`, `r`, `u` or `d`."""
     if not table.keys:
         return Values(fault=f"{CHANGES} needs a PRIMARY KEY here: each record changes the row of its key")
-    row = f"struct<{','.join(f'{named(c.name)}:{c.type}' for c in columns)}>"
+    read = _reading(table, "json", CHANGES)
+    row = f"struct<{','.join(f'{named(c.name)}:{read.stored(c.type or str())}' for c in columns)}>"
     schema, place = ", ".join((f"before {row}", f"after {row}", *_ENVELOPE)), ""
     if option(table, f"{CHANGES}.schema-include").lower() == "true":
         fields = (f"before:{row}", f"after:{row}", *(each.replace(" ", ":", 1) for each in _ENVELOPE))
         schema, place = f"payload struct<{','.join(fields)}>", "payload."
     return Values(
         {"value_format": "json", "schema": schema},
-        lambda c: f"IF({place}op = 'd', {place}before.{named(c.name)}, {place}after.{named(c.name)})",
+        lambda c: read.converted(
+            f"IF({place}op = 'd', {place}before.{named(c.name)}, {place}after.{named(c.name)})", c.name, c.type or ""
+        ),
         {key: sql.format(place) for key, sql in _OF_CHANGES.items()},
         # Behind a deletion, Debezium sends a record without a value.
         f"coalesce({place}op = 'd', TRUE)",
@@ -176,8 +181,17 @@ def _unit(column: ColumnDefinition) -> str:
     return "millis" if digits and int(digits[0].name) <= 3 else "micros"
 
 
-def _schema(columns: Sequence[ColumnDefinition]) -> str:
-    return ", ".join(f"{named(c.name)} {c.type}" for c in columns)
+def _reading(table: TableDefinition, kind: str, format_: str = "") -> Reading:
+    of_values = {key.removeprefix("value."): value for key, value in table.options.items()}
+    return reading(kind, of_values, of=format_, in_files=False)
+
+
+def _schema(columns: Sequence[ColumnDefinition], read: Reading) -> str:
+    return ", ".join(f"{named(c.name)} {read.stored(c.type or '')}" for c in columns)
+
+
+def _converted(read: Reading) -> Callable[[ColumnDefinition], str]:
+    return lambda column: read.converted(named(column.name), column.name, column.type or "")
 
 
 _FORMATS: dict[str, Callable[[TableDefinition, Sequence[ColumnDefinition]], Values]] = {

@@ -111,6 +111,22 @@ def placed_config(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntim
     return _described(error, node, project, spot)
 
 
+def placed_stream(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntimeError:
+    """An error of a streaming model that runs: at the config that it is about, or at `config` where one is missing."""
+    first, _, hint = str(error.msg).partition("\n  ")
+    calls = list(_calls(node.raw_code, "config", ()))
+    given = [argument for call in calls for argument in call.arguments]
+    begun = re.match(r"\w+", first)
+    spots = [(a.start, len(a.text)) for a in given if begun and a.name == begun[0]]
+    if not spots and (hint.startswith("write config(") or first.endswith("for the event time")):
+        times = [(a.start, len(a.text)) for a in given if a.name == "event_time" and a.value in first.split()]
+        found = _config_spot(node.raw_code, first)
+        spots = times or ([found] if found else [(call.start, len(call.name)) for call in calls])
+        if not spots:
+            error.msg = "\n  ".join(part for part in (first, node.original_file_path, hint) if part)
+    return _described(error, node, project, spots[0] if spots else None)
+
+
 def _misspelt(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence[Any]) -> DbtRuntimeError:
     """The same for a name that is no macro's, but nearly the name of one of our macros."""
     found = _UNDEFINED.search(str(error.msg))

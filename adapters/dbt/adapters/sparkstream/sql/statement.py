@@ -30,6 +30,7 @@ from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, che
 from dbt.adapters.sparkstream.sql.passes.comments import comments
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints, ignored
+from dbt.adapters.sparkstream.sql.passes.flink.rowtimes import EventTimeOf, event_times
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
@@ -155,6 +156,12 @@ class Statement:
                 return self.by_rules(schema, arrival=arrival, batch=batch)[0]
         return self._edited(schema, arrival, batch=batch, request=request)[0].traced()
 
+    def with_event_times(self, event_time_of: EventTimeOf) -> Traced:
+        """The text with Confluent's `$rowtime` as the column that it is, where that is known."""
+        source = Source(self.source.text, self.source.tokens)
+        source.apply([edit for tree in self.trees for edit in event_times(tree, source, event_time_of)])
+        return source.traced()
+
     def warnings(self, schema: Schema | None = None, batch: Microbatch | None = None) -> Iterator[TranslationWarning]:
         """What its author hardly expects. Of HOPs with time between their windows, only the first is told.
 
@@ -257,10 +264,11 @@ class Statement:
         return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
 
     def _refuse_rowtime(self) -> None:
-        """Refuses Confluent's `$rowtime`: no statement says which column of its tables has the watermark."""
+        """Refuses a `$rowtime` of Confluent's: no statement says which column of its tables has the watermark."""
         for name in (each for tree in self.trees for each in rowtimes(tree)) if self._strict else ():
             message = "$rowtime is Confluent's name for the event time, and which column has it isn't known here"
-            raise self.source.error(self.source.span(name), message, "write the column that has the watermark")
+            hint = "write the column that has the watermark; or give what is read an event_time in its config"
+            raise self.source.error(self.source.span(name), message, hint)
 
     @cached_property
     def _has_frames(self) -> bool:

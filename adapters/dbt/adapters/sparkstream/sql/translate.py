@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.core.source import Traced
     from dbt.adapters.sparkstream.sql.passes.batches import Microbatch
+    from dbt.adapters.sparkstream.sql.passes.flink.rowtimes import EventTimeOf
 
 
 def translate(
@@ -78,12 +79,26 @@ def traced(
     warn: Warn,
     batch: Microbatch | None,
     mode: str = "batch",
+    event_time_of: EventTimeOf | None = None,
 ) -> Traced | None:
-    """As `translate`, with the place in the statement that each piece comes from; None where nothing is translated."""
+    """As `translate`, with the place in the statement that each piece comes from; None where nothing is translated.
+
+    Args:
+        event_time_of: gives the event time of a table, by its name: what Confluent's `$rowtime` is.
+    """
     if dialect == "spark" and not may_hold_windows(sql):
         return None
+    from dbt.adapters.sparkstream.sql.core.source import Traced, blamed_on
     from dbt.adapters.sparkstream.sql.grammar.net import netted
     from dbt.adapters.sparkstream.sql.statement import Statement
+
+    if event_time_of is not None and may_name_rowtime(sql, dialect):
+        named = with_event_times(sql, event_time_of)
+        with blamed_on(sql, named):
+            text = traced(
+                *(named.text, dialect), optimize=optimize, arrival=arrival, schema=schema, warn=warn, batch=batch
+            )
+        return (Traced.same(named.text) if text is None else text).after(named)
 
     def read() -> tuple[Statement, list[str]]:
         statement = Statement.parse(sql, dialect, mode=mode)
@@ -103,6 +118,23 @@ def traced(
     for warning in found:
         warn(warning)
     return text
+
+
+def may_name_rowtime(sql: str, dialect: str) -> bool:
+    """Whether a statement may name the event time as Confluent does."""
+    return dialect == "flink" and "$rowtime" in sql.lower()
+
+
+def with_event_times(sql: str, event_time_of: EventTimeOf) -> Traced:
+    """A statement of dialect `flink` with `$rowtime` as the column that it is, where that is known.
+
+    Raises:
+        TranslationError: it can't be parsed.
+    """
+    from dbt.adapters.sparkstream.sql.grammar.net import netted
+    from dbt.adapters.sparkstream.sql.statement import Statement
+
+    return netted(sql, "flink", lambda: Statement.parse(sql, "flink", whole=True).with_event_times(event_time_of))
 
 
 @contextmanager

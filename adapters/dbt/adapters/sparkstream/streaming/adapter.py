@@ -16,6 +16,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.compiling.requests import find_model
 from dbt.adapters.sparkstream.messages.faults import PYTHON_TRACE, without_spot
+from dbt.adapters.sparkstream.messages.mistakes import placed_stream
 from dbt.adapters.sparkstream.messages.places import described, shown
 from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.spark.environments import SESSION
@@ -350,4 +351,9 @@ class StreamingModels:
             root = error.fault.root
             told = readable(root) if PYTHON_TRACE in str(error) else str(error)
             place = connections.texts.found(root, connections.node, connections.project)
-            raise DbtRuntimeError(told if place is None else shown(Finding(without_spot(told)), place)) from error
+            if place is not None:
+                raise DbtRuntimeError(shown(Finding(without_spot(told)), place)) from error
+            wrong, node = DbtRuntimeError(told), connections.node
+            if getattr(node, "raw_code", None):
+                placed_stream(wrong, node, connections.project)
+            raise wrong from error

@@ -11,7 +11,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.schema import Schema
+from dbt.adapters.sparkstream.sql.core.source import blamed_on
+from dbt.adapters.sparkstream.sql.core.traced import Traced
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
+from dbt.adapters.sparkstream.sql.translate import may_name_rowtime, with_event_times
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.model import Model
@@ -62,18 +65,34 @@ def stream_of(
             f"stream() stands in a streaming model, and this one is materialized as {model['config']['materialized']}\n"
             f"  write config(materialized='{MATERIALIZATION}'), or read the relation without stream()"
         )
-    config = getattr(node, "config", None)
-    streaming = config is not None and config.get("materialized") == MATERIALIZATION
-    # A streaming model's own event_time is a column of what it reads, not of what it has.
-    own = config.get("event_time") if config is not None and not streaming else None
     source = read_from(relation, meta_of(node), root, is_here)
     checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
     return replace(
         source,
-        event_time=event_time or own,
+        event_time=event_time or own_event_time(node),
         watermark=None if delay is None else watermark(delay),
         checksum=getattr(checksum, "checksum", None),
     )
+
+
+def own_event_time(node: Any | None) -> str | None:
+    """The event time of the rows that a node has: that of a streaming model is a column of what it reads."""
+    return None if _streams(node) else _event_time(node)
+
+
+def read_event_time(node: Any | None) -> str | None:
+    """The event time of what a streaming model reads, as its config has it; None of another node."""
+    return _event_time(node) if _streams(node) else None
+
+
+def _event_time(node: Any | None) -> str | None:
+    config = getattr(node, "config", None)
+    return (config.get("event_time") or None) if config is not None else None
+
+
+def _streams(node: Any | None) -> bool:
+    config = getattr(node, "config", None)
+    return config is not None and config.get("materialized") == MATERIALIZATION
 
 
 def meta_of(node: Any | None) -> Mapping[str, Any]:
@@ -159,18 +178,20 @@ def planned(
         TranslationError: what can't stream, and what to do instead.
     """
     times = {view: time for view, source in streams.items() if (time := event_time(source, config)) is not None}
-    return plan(
-        sql,
-        dialect,
-        streams=list(streams),
-        schema=schema,
-        utc=utc,
-        optimize=optimize,
-        shows_open=config.shows_open,
-        corrects=config.lateness is not None,
-        times=times,
-        warn=warn,
-    )
+    named = with_event_times(sql, times.get) if may_name_rowtime(sql, dialect) else Traced.same(sql)
+    with blamed_on(sql, named):
+        return plan(
+            named.text,
+            dialect,
+            streams=list(streams),
+            schema=schema,
+            utc=utc,
+            optimize=optimize,
+            shows_open=config.shows_open,
+            corrects=config.lateness is not None,
+            times=times,
+            warn=warn,
+        )
 
 
 def read_model(
