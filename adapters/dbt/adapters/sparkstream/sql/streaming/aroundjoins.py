@@ -63,12 +63,8 @@ def _edits(select: exp.Select, source: Source, streams: Streams) -> Iterator[Edi
         return
     if item is None or start is None:
         return
-    tokens = source.tokens
-    first, following = (tokens.at(source.span(spec)[0]), tokens.at(source.span(spec)[1] - 1) + 1)
-    while tokens[first].text.upper() != "RANGE":
-        first -= 1
     back = f"RANGE BETWEEN {(start + ahead).sql()} PRECEDING AND CURRENT ROW"
-    yield Edit((tokens[first].start, tokens[following].end + 1), lambda: back)
+    yield Edit(source.span(spec), lambda: back)
     yield Edit(source.span(item), lambda: f"{source.written(item)} + {ahead.sql()}")
 
 
