@@ -8,7 +8,6 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import translate
 from tests.functional.adapter.project import Project
-from tests.support import sampled
 
 BIDS = """\
 {{ config(materialized='streaming_incremental', event_time='bidtime', watermark='1 minute', tags=['live']) }}
@@ -194,32 +193,30 @@ def test_seeds_and_files(make_project: Callable[..., Project]) -> None:
     assert "made anew" in shop.failure("build", "--select", "bids_seed", "from_seed")
 
 
-@pytest.mark.parametrize(
-    ("model", "words"),
-    sampled(
-        [
-            (BIDS.replace("watermark=", "watermrk="), ["no config 'watermrk'", "did you mean watermark?"]),
-            (BIDS.replace("tags=['live']", "unique_key='item'"), ["no unique_key"]),
-            (BIDS.replace("tags=['live']", "trigger='often'"), ["trigger can't be 'often'", "processing_time"]),
-            (BIDS.replace("streaming_incremental", "table"), ["stream() stands in a streaming model"]),
-            (
-                BIDS.replace("stream(source('raw', 'bid'))", "source('raw', 'bid')"),
-                ["reads no stream", "models/bids.sql"],
-            ),
-            (BIDS + "order by 1", ["ORDER BY has no meaning", "models/bids.sql:5"]),
-            (BIDS.replace("window_start, window_end, item\n", "item\n"), ["GROUP BY needs the end of a window"]),
-        ],
-        share=2,
+FAULTS: dict[str, tuple[str, list[str]]] = {
+    "config": (BIDS.replace("watermark=", "watermrk="), ["no config 'watermrk'", "did you mean watermark?"]),
+    "key": (BIDS.replace("tags=['live']", "unique_key='item'"), ["no unique_key"]),
+    "trigger": (BIDS.replace("tags=['live']", "trigger='often'"), ["trigger can't be 'often'", "processing_time"]),
+    "batch": (BIDS.replace("streaming_incremental", "table"), ["stream() stands in a streaming model"]),
+    "still": (
+        BIDS.replace("stream(source('raw', 'bid'))", "source('raw', 'bid')"),
+        ["reads no stream", "models/still.sql"],
     ),
-)
-def test_faults_are_told_before_anything_runs(
-    make_project: Callable[..., Project], model: str, words: list[str]
-) -> None:
+    "ordered": (BIDS + "order by 1", ["ORDER BY has no meaning", "models/ordered.sql:5"]),
+    "grouped": (BIDS.replace("window_start, window_end, item\n", "item\n"), ["GROUP BY needs the end of a window"]),
+}
+"""Model -> its query, and what is said of it."""
+
+
+def test_faults_are_told_before_anything_runs(make_project: Callable[..., Project]) -> None:
     source = "sources:\n  - name: raw\n    schema: nowhere\n    tables: [{name: bid}]\n"
-    shop = make_project({"models/bids.sql": model, "models/schema.yml": source})
-    message = shop.failure("compile") if "config" not in words[0] else shop.failure("run")
-    for word in words:
-        assert word in message
+    shop = make_project(
+        {"models/schema.yml": source, **{f"models/{name}.sql": model for name, (model, _) in FAULTS.items()}}
+    )
+    told = {result.node.name: result.message for result in shop.invoke("run").result.results}
+    assert told.keys() == FAULTS.keys()
+    for name, (_, words) in FAULTS.items():
+        assert [word for word in words if word not in told[name]] == [], told[name]
 
 
 def test_nothing_streams_without_the_adapter(make_project: Callable[..., Project]) -> None:
