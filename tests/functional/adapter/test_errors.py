@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from textwrap import indent
 
 import pytest
@@ -256,13 +256,26 @@ def shop(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-@pytest.mark.parametrize("name", sampled(MISTAKES, share=2))
-def test_place(shop: Project, name: str) -> None:
-    sql, message = MISTAKES[name]
-    shop.write({"models/mistake.sql": sql})
-    for command in ("compile", "run"):
-        failure = shop.failure(command, "--select", "mistake")
-        assert "Error in model mistake (models/mistake.sql)" in failure
+MODELS = {name: f"mistake_{number}" for number, name in enumerate(MISTAKES)}
+
+
+@pytest.fixture(scope="module")
+def told(shop: Project) -> Iterator[dict[str, str]]:
+    """What dbt says of each model with a mistake when it runs them."""
+    files = {f"models/{model}.sql": MISTAKES[name][0] for name, model in MODELS.items()}
+    shop.write(files)
+    results = shop.invoke("run", "--select", *MODELS.values()).result.results
+    yield {result.node.name: str(result.message) for result in results}
+    for file in files:
+        (shop.folder / file).unlink()
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_place(shop: Project, told: dict[str, str], name: str) -> None:
+    model = MODELS[name]
+    message = MISTAKES[name][1].replace("models/mistake.sql", f"models/{model}.sql")
+    for failure in (told[model], shop.failure("compile", "--select", model)):
+        assert f"Error in model {model} (models/{model}.sql)" in failure
         # dbt puts a message two columns in, and what it reports at the end of a command four.
         assert any(indent(message, " " * columns) in failure for columns in (2, 4)), failure
 
