@@ -1,9 +1,15 @@
 {#- A snapshot with a list as unique_key has helping columns while it runs. dbt-spark's takes them for new columns of the query, and
-    adds them to the snapshot, after which each run fails. -#}
+    adds them to the snapshot, after which each run fails; and it doubles no backtick in a name. -#}
 {% macro sparkstream__create_columns(relation, columns) %}
   {%- set new = [] -%}
-  {%- for column in columns if not column.name.lower().startswith('dbt_unique_key') -%}{%- do new.append(column) -%}{%- endfor -%}
-  {%- do spark__create_columns(relation, new) -%}
+  {%- for column in columns if not column.name.lower().startswith('dbt_unique_key') -%}
+    {%- do new.append(column.quoted ~ ' ' ~ column.data_type) -%}
+  {%- endfor -%}
+  {%- if new -%}
+    {%- call statement() -%}
+      alter table {{ relation }} add columns ({{ new | join(', ') }})
+    {%- endcall -%}
+  {%- endif -%}
 {% endmacro %}
 
 

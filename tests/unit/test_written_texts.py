@@ -6,11 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.export.marks import Marks
 from dbt.adapters.sparkstream.messages.places import described
-from dbt.adapters.sparkstream.messages.readable import check_snapshot, readable
+from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 
 _SQL = "select * from tumble(t, ts, '0 minutes')"
@@ -55,11 +54,3 @@ def test_hints(message: str, hint: str) -> None:
 
 def test_no_hint_where_a_syntax_error_is_at_no_word() -> None:
     assert "backticks" not in readable("[PARSE_SYNTAX_ERROR] Syntax error at or near end of input. SQLSTATE: 42601")
-
-
-def test_a_snapshot_in_plain_files() -> None:
-    node = SimpleNamespace(resource_type="snapshot", config={"file_format": "parquet"})
-    with pytest.raises(DbtRuntimeError, match=r"pyspark==4\.2\.\*"):
-        check_snapshot(node)
-    check_snapshot(SimpleNamespace(resource_type="snapshot", config={"file_format": "iceberg"}))
-    check_snapshot(SimpleNamespace(resource_type="model", config={}))

@@ -354,6 +354,27 @@ def test_a_snapshot_with_several_keys(make_project: Callable[..., Project]) -> N
     assert found == [("a", id_, value) for id_ in range(2) for value in range(3)]
 
 
+@pytest.mark.parametrize(
+    "strategy", ["strategy='check', check_cols=['a`b', 'my col']", "strategy='timestamp', updated_at='my col'"]
+)
+def test_a_snapshot_of_names_with_signs(make_project: Callable[..., Project], strategy: str) -> None:
+    snapshot = (
+        "{% snapshot seen %}{{ config(file_format='delta', unique_key='${x} id', target_schema=schema, "
+        + strategy
+        + ") }}select 1 as `${x} id`, 2 as `a``b`, timestamp '2024-01-0VALUE' as `my col`{% endsnapshot %}"
+    )
+    project = make_project({"snapshots/seen.sql": snapshot.replace("VALUE", "1")})
+    for value in ("1", "1", "2"):
+        project.write({"snapshots/seen.sql": snapshot.replace("VALUE", value)})
+        project.dbt("snapshot")
+    project.write(
+        {"snapshots/seen.sql": snapshot.replace("VALUE", "3").replace(" as `a``b`", " as `a``b`, 3 as `c``d`")}
+    )
+    project.dbt("snapshot")
+    found = project.rows("select day(`my col`), `c``d`, dbt_valid_to is null from {}.seen order by 1")
+    assert found == [(1, None, False), (2, None, False), (3, 3, True)]
+
+
 def test_several_constraints_of_a_column(make_project: Callable[..., Project]) -> None:
     checks = "[{type: check, expression: id > 0}, {type: check, expression: id < 9}, {type: not_null}]"
     project = make_project(

@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.compiling import hook, requests
 from dbt.adapters.sparkstream.compiling.python_models import PythonModels
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.messages import diagnosis
-from dbt.adapters.sparkstream.messages.readable import FOR_CHANGES, check_snapshot
+from dbt.adapters.sparkstream.messages.readable import FOR_CHANGES
 from dbt.adapters.sparkstream.secrecy import dbtlog
 from dbt.adapters.sparkstream.spark import catalog
 from dbt.adapters.sparkstream.spark.environments import CONNECT, SESSION
@@ -472,7 +472,10 @@ class SparkStreamAdapter(Namespaces):
         outer = self.connections.node
         node = getattr(config, "model", None)
         if node is not None:
-            check_snapshot(node)
+            if node.resource_type == "snapshot":
+                from dbt.adapters.sparkstream import snapshots  # parses, as few runs have to
+
+                snapshots.prepare(node)
             hook.check(node, self.translated)
         self.connections.node = node
         return outer

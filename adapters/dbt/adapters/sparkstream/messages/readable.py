@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-
-from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.messages.faults import Fault, without_spot
 from dbt.adapters.sparkstream.messages.places import Place, shown
@@ -205,18 +202,3 @@ def _without_ours(text: str) -> str:
         if not parts[-1].startswith("__"):
             kept.append(".".join(map(backticked, parts[1:] if parts[0].startswith("__") else parts)))
     return f"{before}{found}{', '.join(dict.fromkeys(kept))}]{after}" if kept else before + after
-
-
-def check_snapshot(node: Any) -> None:
-    """Refuses a snapshot in files that can't be changed, before dbt-spark does, which says no way out.
-
-    Raises:
-        DbtRuntimeError: it is one.
-    """
-    file_format = node.config.get("file_format") or "parquet"
-    if node.resource_type == "snapshot" and file_format not in CHANGES_ROWS:
-        raise DbtRuntimeError(
-            f"Invalid file format: {file_format}\n"
-            "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'\n"
-            f"  {FOR_CHANGES}"
-        )

@@ -1,0 +1,56 @@
+"""What dbt's snapshots need before they run: a format whose rows change, and columns that SQL takes for columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlglot
+from dbt_common.exceptions import DbtRuntimeError
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dbt.adapters.sparkstream.messages.readable import CHANGES_ROWS, FOR_CHANGES
+from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
+
+_COLUMNS = ("unique_key", "check_cols", "updated_at")
+_EVERY = "all"
+_NO_EXPRESSION = (exp.Alias, exp.Parameter, exp.Placeholder, exp.Star)
+
+
+def prepare(node: Any) -> None:
+    """Refuses a snapshot in files that can't be changed, and quotes its columns.
+
+    dbt-spark refuses it later and says no way out, and dbt's macros write the columns into SQL as the config has them.
+
+    Raises:
+        DbtRuntimeError: it is one in such files.
+    """
+    file_format = node.config.get("file_format") or "parquet"
+    if file_format not in CHANGES_ROWS:
+        raise DbtRuntimeError(
+            f"Invalid file format: {file_format}\n"
+            "Snapshot functionality requires file_format be set to 'delta' or 'iceberg' or 'hudi'\n"
+            f"  {FOR_CHANGES}"
+        )
+    for name in _COLUMNS:
+        given = node.config.get(name)
+        if isinstance(given, list):
+            node.config[name] = [column_or_expression(one) for one in given]
+        elif given and given != _EVERY:
+            node.config[name] = column_or_expression(given)
+
+
+def column_or_expression(text: str) -> str:
+    """A column or an expression of one as SQL has it: what isn't a whole expression is the name of a column."""
+    try:
+        # A list of two is no Paren, and a comment at the end has no parenthesis behind it.
+        around = sqlglot.parse_one(f"({text})", dialect="spark")
+        whole = isinstance(around, exp.Paren) and len(sqlglot.parse(text, dialect="spark")) == 1
+    except (SqlglotError, RecursionError):
+        return backticked(text)
+    tree = around.this
+    if not whole or isinstance(tree, _NO_EXPRESSION):
+        return backticked(text)
+    names = [part for part in tree.parts if isinstance(part, exp.Identifier)] if isinstance(tree, exp.Column) else []
+    plain = all(name.quoted or quoted(name.name) == name.name for name in names)
+    return text if plain else backticked(text)
