@@ -6,8 +6,10 @@
     those after the last. Jinja itself says neither where such an argument stands nor what was meant. -#}
 {% macro default__sparkstream_check_arguments(macro_name, given, known, more) %}
   {%- for name in given -%}
+    {#- A name of its own is left over where its place among the arguments is taken. -#}
     {{ exceptions.raise_compiler_error(
-      macro_name ~ " has no argument " ~ name ~ "\n  its arguments are " ~ known | join(', ')
+      macro_name ~ (" has its " ~ name ~ " twice: by its place and by its name" if name in known else " has no argument " ~ name)
+      ~ "\n  its arguments are " ~ known | join(', ')
     ) }}
   {%- endfor -%}
   {%- do adapter.dispatch('sparkstream_check_count', 'sparkstream')(macro_name, known, more) -%}

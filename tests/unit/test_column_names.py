@@ -12,7 +12,7 @@ import pytest
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.sql import TranslationError
-from tests.macros import Macros
+from tests.macros import CompilerError, Macros
 
 TABLES = {
     "db.left": ["id", "sensor", "ts", "my key"],
@@ -92,6 +92,26 @@ def test_a_column_that_isnt_there(name: str) -> None:
         call(macro, **arguments)
     assert message in error.value.message
     assert hint in (error.value.hint or "")
+
+
+@pytest.mark.parametrize("adapter", ["spark", "sparkstream"])
+@pytest.mark.parametrize(
+    ("macro", "places", "name"),
+    [
+        ("window_dedup", ["w", "k", "ts"], "partition_by"),
+        ("window_top_n", ["w", 1, "n"], "order_by"),
+        ("tumble", ["t", "ts", "1 hour"], "size"),
+        ("session", ["t", "ts", "1 hour", "k"], "gap"),
+        ("asof_join", [LEFT, RIGHT], "right"),
+        ("gapfill", ["w", "k"], "by"),
+    ],
+)
+def test_an_argument_by_its_place_and_by_its_name(adapter: str, macro: str, places: list[Any], name: str) -> None:
+    found = Macros(adapter)
+    connections: Any = Connections()
+    found._environment.globals["adapter"].refuse_argument = connections.refuse_argument  # type: ignore[attr-defined]
+    with pytest.raises((TranslationError, CompilerError), match=f"{macro} has its {name} twice: by its place and by"):
+        found.call(macro, *places, **{name: "x"})
 
 
 @pytest.mark.parametrize(

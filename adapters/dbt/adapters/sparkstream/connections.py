@@ -285,13 +285,16 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             )
 
     def refuse_argument(self, macro: str, argument: str, known: list[str]) -> None:
-        """Says where in the node's file a macro is given an argument that it doesn't have.
+        """Says where in the node's file a macro is given an argument that it doesn't have, or has already.
 
         Raises:
             CompilationError: always.
         """
-        hint = did_you_mean(argument, known, f"its arguments are {', '.join(known)}")
-        message = f"{macro} has no argument {argument}"
+        order = f"its arguments are {', '.join(known)}"
+        if argument in known:
+            message, hint = f"{macro} has its {argument} twice: by its place and by its name", order
+        else:
+            message, hint = f"{macro} has no argument {argument}", did_you_mean(argument, known, order)
         with self._described(f"the call of {macro}"):
             raise TranslationError(message, hint=hint, source_line=f"{argument}=", width=len(argument))
 
