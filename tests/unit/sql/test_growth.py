@@ -90,6 +90,17 @@ LONG: dict[str, Statement] = {
     "CTEs": ctes,
     "operands": chained(" + "),
     "pieces of a text": chained(" || "),
+    "branches": lambda dialect, n: select(
+        dialect, f"CASE {' '.join(f'WHEN c{i} > {i} THEN {i}' for i in range(n))} END AS x"
+    ),
+    "constants": lambda dialect, n: select(dialect, "*", f"WHERE k IN ({', '.join(map(str, range(n)))})"),
+    "sets of keys": lambda dialect, n: select(
+        dialect, "count(*) AS n", f"GROUP BY GROUPING SETS ({', '.join(f'(c{i})' for i in range(n))})"
+    ),
+    "casts": listed("CAST(c{0} AS INT) AS d{0}"),
+    "aggregates": listed("sum(c{0}) AS s{0}"),
+    "scalar subqueries": listed("(SELECT max(k) FROM u{0}) AS m{0}"),
+    "rows": lambda dialect, n: f"SELECT * FROM (VALUES {', '.join(f'({i}, {i} + 1)' for i in range(n))}) v(a, b)",
 }
 """What is in a statement -> a statement in a dialect with so many of it."""
 

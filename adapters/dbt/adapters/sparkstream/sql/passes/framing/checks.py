@@ -28,16 +28,6 @@ def check_block(select: FramedSelect) -> None:
         return
     for join in select.last_joins:
         _check_last_join(select, join)
-    for window in select.our_windows:
-        for key in (*window.spec.partition, *window.spec.order):
-            if not isinstance(key.expression, exp.Column):
-                raise select.source.error(
-                    key.span,
-                    "PARTITION BY and ORDER BY of a window take columns",
-                    "compute it in a subquery: FROM (SELECT *, expression AS k FROM t)",
-                )
-    for item in select.block.projections:
-        _check_windows_of(select, item)
     if select.our_windows:
         _check_bare_aggregates(select)
 
@@ -74,18 +64,6 @@ def _check_last_join(select: FramedSelect, join: exp.Expr) -> None:
             f"LAST JOIN is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
             "convert it in a subquery: LAST JOIN (SELECT *, timestamp(d) AS ts FROM t) AS t ORDER BY t.ts",
         )
-
-
-def _check_windows_of(select: FramedSelect, item: tuple[int, int]) -> None:
-    """Refuses several windows in one item of a SELECT list."""
-    mine = select.calls_in(item)
-    for call in mine[1:]:
-        if call.window.spec is not mine[0].window.spec:
-            raise select.source.error(
-                call.span,
-                "one expression takes one window",
-                "give every window a column of its own, and combine them in a query around this one",
-            )
 
 
 def _check_bare_aggregates(select: FramedSelect) -> None:
