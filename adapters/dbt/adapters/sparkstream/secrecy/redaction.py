@@ -24,11 +24,14 @@ HIDDEN = "*****"
 
 _NAME = re.compile(r"[\w.$-]+")
 _ASSIGNS = re.compile(
-    r"\\{0,7}[\"'`]?\s{0,20}(?:=>|=|:(?!:))\s{0,20}"
+    r"\\{0,7}[\"'`]?\]?\s{0,20}(?:=>|->|=|:(?!:)|%3[Dd]|\\{1,7}u003[Dd])\s{0,20}"
     r"|\\{0,7}[\"'`]\s{0,20},\s{0,20}(?:value\s{0,5}=\s{0,5})?(?=\\{0,7}[\"'])"
     r"|\\{0,7}[\"'`]?\s{1,20}(?=\\{0,7}[\"'])"
+    r"|</name>\s{0,20}<value>"
 )
 """What may be between a name and its value: `password=x`, `"password": "x"`, `('password', 'x')`, `password 'x'`."""
+_PAIR = re.compile(r",|\s{0,20}(?:\t|\s\s)\s{0,20}")
+"""The same behind a setting of Spark's: a pair of Scala's, and a line of `spark-defaults.conf`."""
 _QUOTE = re.compile(r"(\\{0,7})([\"'])")
 _BLANKS = re.compile(r"\s{1,20}(?=[^\s-])")
 """The same on a command line: `--password x`."""
@@ -37,6 +40,7 @@ _ENDS = re.compile(
     r"\n|, |,(?=\w{1,200}=)| -(?=[A-Z-])|[&;](?=[\w.-]{1,200}=|\s|$)|[})\]](?=[\s,;)}\]]|$)|[\"'](?=[\s,;)}\]]|$)"
 )
 """Where a value without quotes ends: with its line, or where another value, option or bracket begins or ends."""
+_LIST_ENDS = re.compile(r"[\]\n]")
 _SCHEME = re.compile(
     r"\bbearer\s{1,5}(?!(?:token|tokens|auth|authentication|authorization|scheme|realm|credentials|header|is|of|or|and)\b)"
     r"([^\s\"'<>\\,;]{1,10000})|\bbasic\s{1,5}([A-Za-z0-9+/]{4,10000}={0,2})",
@@ -180,9 +184,9 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     login = next(logins, None)
     at = 0
     while name := _NAME.search(text, at):
-        at = name.end()
+        since, at = at, name.end()
         while login is not None and login[0] < at:
-            if login[0] >= name.start():
+            if login[0] >= since:
                 at = max(at, login[1])
                 yield login
             login = next(logins, None)
@@ -191,6 +195,8 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         assigns = _ASSIGNS.match(text, at)
         if assigns is None and name[0].startswith("--"):
             assigns = _BLANKS.match(text, at)
+        elif assigns is None and name[0].startswith("spark."):
+            assigns = _PAIR.match(text, at)
         elif assigns is not None and "token" in name[0].lower() and not re.search("[=:,]", assigns[0]):
             continue  # unexpected token 'x'
         if assigns is None or (": " in assigns[0] and _ends_path(text, name.start())):
@@ -212,14 +218,13 @@ def _value(text: str, at: int) -> tuple[int, int]:
     """Where a value begins and ends that is written at a place."""
     opened = _QUOTE.match(text, at)
     if opened is None:
-        ends = _ENDS.search(text, at)
+        ends = _LIST_ENDS.search(text, at) if text.startswith("[", at) else _ENDS.search(text, at)
         return at, ends.start() if ends else len(text)
     depth, mark = 2 * len(opened[1]) + 2, opened[2]
-    start, found, skipped = opened.end(), opened.end() - 1, False
-    line = text.find("\n", start)
-    line = len(text) if line < 0 else line
-    while (found := text.find(mark, found + 1)) >= 0:
-        if skipped and found > line:
+    start, found, skipped, lines = opened.end(), opened.end() - 1, False, False
+    while (found := text.find(mark, read := found + 1)) >= 0:
+        lines = lines or text.find("\n", read, found) >= 0
+        if skipped and lines:
             break
         end = found
         while end > start and text[end - 1] == "\\":
@@ -230,11 +235,12 @@ def _value(text: str, at: int) -> tuple[int, int]:
             continue
         if text.startswith(opened[0], found + 1):  # and so does a doubled one
             found += len(opened[0])
-        elif _WORD.match(text, found + 1) and found < line:  # and most likely one in the middle of a word
+        elif _WORD.match(text, found + 1) and not lines:  # and most likely one in the middle of a word
             skipped = True
         else:
             return start, found - len(opened[1])
-    return start, line
+    line = text.find("\n", start)
+    return start, len(text) if line < 0 else line
 
 
 def _without_keys(text: str, hidden: str) -> str:
