@@ -33,6 +33,10 @@ class TestClauses(Pairs):
         self.becomes("SELECT i FROM c ORDER BY i LIMIT 3 OFFSET 1", "SELECT i FROM c ORDER BY i LIMIT 3 OFFSET 1")
         self.becomes(*["SELECT i FROM c FETCH FIRST 2 PERCENT ROWS ONLY"] * 2)  # which Spark refuses
 
+    def test_numbers_that_no_double_holds(self) -> None:
+        self.refused_flink("SELECT i FROM c ORDER BY 1e400", "no column has this place", at="1e400", hint="order by the name of a column")
+        self.refused_flink("SELECT JSON_ARRAY(i, 1e400) AS z FROM c", "as large as this number", at="1e400", hint="at most 1.7e308")
+
     def test_one_group_of_all_rows(self) -> None:
         self.becomes("SELECT COUNT(*) AS z FROM c GROUP BY () HAVING COUNT(*) > 0", "SELECT COUNT(*) AS z FROM c HAVING COUNT(*) > 0")
         self.becomes("SELECT 1 AS z FROM c GROUP BY ()", "SELECT 1 AS z FROM c HAVING COUNT(*) >= 0")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from math import isinf
 
 from sqlglot import exp
 
@@ -162,6 +163,8 @@ class Json(Rewriter):
             self.refuse(
                 value, f"JSON of a {type_} isn't written in Spark as in Flink", "write CAST(... AS STRING) around it"
             )
+        if isinstance(value, exp.Literal) and value.is_number and isinf(float(value.name)):
+            self.refuse(value, "no DOUBLE is as large as this number", "write a number of at most 1.7e308")
 
     def _never_null(self, value: exp.Expr) -> bool:
         return isinstance(value, (exp.Literal, exp.Boolean, JsonConstructor))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from math import isinf
 
 from sqlglot import exp
 
@@ -96,6 +97,8 @@ class OrderKeys(Rewriter):
         if number < 0:
             yield self.edit(key, lambda: f"CAST({self.text(key)} AS INT)")
             return
+        if isinf(number):
+            self.refuse(key, "no column has this place", "order by the name of a column")
         if not self.source.written(key).isdecimal():
             yield self.edit(key, lambda: str(int(number)))
 
