@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.sparkstream.export.project import LIST, _clear
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import process
 from dbt.adapters.sparkstream.server.errors import ServerError
@@ -136,3 +138,21 @@ def test_a_session_keeps_its_rows_and_ports_to_itself(tmp_path: Path) -> None:
         for port in ports:
             assert b"SaslMessage" in answer(port), answer(port)
         running.communicate(b"\n")
+
+
+@pytest.mark.parametrize("name", ["../notes", "models/../../notes", "linked/notes", "/{}/notes", ".."])
+def test_a_list_of_built_files_removes_none_elsewhere(name: str, tmp_path: Path) -> None:
+    into, notes, own = tmp_path / "built", tmp_path / "notes", tmp_path / "built" / "own.sql"
+    into.mkdir()
+    (into / "linked").symlink_to(tmp_path)
+    notes.write_text("mine")
+    own.write_text("select 1")
+    listed = ["own.sql", name.format(tmp_path)]
+    (into / LIST).write_text(json.dumps({"files": listed}))
+    with pytest.raises(DbtRuntimeError, match="which lies elsewhere"):
+        _clear(into)
+    assert notes.exists()
+    assert own.exists()
+    (into / LIST).write_text(json.dumps({"files": listed[:1]}))
+    _clear(into)
+    assert not own.exists()

@@ -134,6 +134,13 @@ def test_the_table_that_removes_files_is_dropped_nowhere_else() -> None:
     assert [statement.split()[0] for statement in statements] == ["CREATE", "ALTER", "DROP", "CREATE", "DROP"]
 
 
+def test_a_hostile_name_is_one_name_where_files_are_removed() -> None:
+    hostile = node()
+    hostile.schema, hostile.alias = "my-shop", "b`; drop table t --"
+    table = "`my-shop`.`b``; drop table t --__dbt_leftover`"
+    assert left_files.clearing("file:/data/x", hostile)[2] == f"DROP TABLE {table} PURGE"
+
+
 def test_a_mark_of_a_run_that_ended(tmp_path: Path) -> None:
     mark = left_files.Mark(tmp_path / "unfinished", "shop", "bids")
     mark.put()

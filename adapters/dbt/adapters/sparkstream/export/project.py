@@ -262,7 +262,7 @@ def _clear(into: Path) -> None:
     """Removes what an earlier build has written.
 
     Raises:
-        DbtRuntimeError: the folder holds other files, and no earlier build.
+        DbtRuntimeError: the folder holds other files, and no earlier build, or its list names files elsewhere.
     """
     if not into.exists() or not any(into.iterdir()):
         return
@@ -270,5 +270,12 @@ def _clear(into: Path) -> None:
         raise DbtRuntimeError(
             f"{into} holds files that no build has written\n  name a folder that is empty or not there"
         )
-    for name in json.loads((into / LIST).read_text(encoding="utf-8"))["files"]:
-        (into / name).unlink(missing_ok=True)
+    old = [into / name for name in json.loads((into / LIST).read_text(encoding="utf-8"))["files"]]
+    # A list that came with the folder may be anybody's.
+    for path in old:
+        if path.name == ".." or not path.parent.resolve().is_relative_to(into.resolve()):
+            raise DbtRuntimeError(
+                f"{into / LIST} names {path}, which lies elsewhere\n  name a folder that is empty or not there"
+            )
+    for path in old:
+        path.unlink(missing_ok=True)

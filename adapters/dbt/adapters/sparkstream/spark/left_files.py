@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.sparkstream.messages.faults import Fault
 from dbt.adapters.sparkstream.secrecy import private
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 
 try:
     import fcntl
@@ -106,7 +106,7 @@ def clearing(folder: str, node: Any) -> list[str]:
     an earlier run was killed among these statements. In a catalog of Iceberg's, DROP
     TABLE without PURGE leaves files.
     """
-    table = f"{node.schema}.{node.alias}{SUFFIX}leftover"
+    table = f"{quoted(node.schema)}.{quoted(node.alias + SUFFIX + 'leftover')}"
     create = f"CREATE TABLE IF NOT EXISTS {table} (empty INT) USING parquet"
     return [
         create,
