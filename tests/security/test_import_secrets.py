@@ -467,7 +467,7 @@ def test_dbt_reads_the_texts_as_they_were(tmp_path: Path, monkeypatch: pytest.Mo
     stream = sources["topic"]["config"]["meta"]["stream"]
     assert stream["options"]["kafka.sasl.jaas.config"] == values["properties.sasl.jaas.config"]
     assert stream["options"]["kafka.client.id"] == "me {{ 1 + 1 }} it's \\"
-    assert stream["schema"] == "`v}} %}` struct<`f'{{ f }}`:int>, `ts{{ }}` timestamp_ntz"
+    assert stream["schema"] == "`v}} %}` struct<`f'{{ f }}`:variant>, `ts{{ }}` string"
     assert stream["select"][0] == (
         r"from_json(CAST(kafka_key AS STRING), '`k\'{{ k }}` string').`k'{{ k }}` AS `k'{{ k }}`"
     )
