@@ -445,8 +445,8 @@ def test_bounds_of_flink_are_on_the_wall_clock(spark: SparkSession, zone: str, t
         window = table_function(case.window, input_of(number), "DESCRIPTOR(ts)")
         keys = ", k" if isinstance(case.window, Session) and case.window.keyed else ""
         return (
-            f"SELECT {number} AS number, window_start, window_end, COUNT(*) AS n, SUM(v) AS total FROM {window}"
-            f" GROUP BY window_start, window_end{keys}"
+            f"SELECT {number} AS number, window_start, window_end, window_time, COUNT(*) AS n, SUM(v) AS total"
+            f" FROM {window} GROUP BY window_start, window_end, window_time{keys}"
         )
 
     got = run(spark, batch, translated(batch, rows, dialect="flink"), "timestamp_ntz")
@@ -458,12 +458,12 @@ def test_bounds_of_flink_are_on_the_wall_clock(spark: SparkSession, zone: str, t
 
 def _flink_sums(batch: Batch, case: Case) -> Iterator[Any]:
     groups: dict[Any, list[Row]] = defaultdict(list)
-    for row, bounds, _ in assigned_by_flink(batch, case):
+    for row, bounds, time in assigned_by_flink(batch, case):
         keyed = isinstance(case.window, Session) and case.window.keyed
-        groups[(*bounds, row[1] if keyed else None)].append(row)
-    for (start, end, _), rows in groups.items():
+        groups[(*bounds, time, row[1] if keyed else None)].append(row)
+    for (*columns, _), rows in groups.items():
         values = [v for _, _, v in rows if v is not None]
-        yield start, end, len(rows), sum(values) if values else None
+        yield *columns, len(rows), sum(values) if values else None
 
 
 @pytest.mark.parametrize("optimize", [False, True])

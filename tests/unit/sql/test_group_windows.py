@@ -10,6 +10,7 @@ from tests.unit.sql.pairs import Pairs
 
 HOUR = "window(CAST(ts AS TIMESTAMP_NTZ), '1 hour')"
 NTZ = {"t": {"ts": "timestamp_ntz", "k": "string", "x": "int"}}
+LTZ = {"t": {"ts": "timestamp", "k": "string"}}
 
 
 class TestTumble(Pairs):
@@ -71,6 +72,9 @@ class TestHopAndSession(Pairs):
     def test_session(self) -> None:
         self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT session_window.start AS ws, session_window.end AS we FROM t GROUP BY k, session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
         self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end, min(ts)) - INTERVAL '0.001' SECOND as wt from t group by session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
+
+    def test_session_of_a_timestamp(self) -> None:
+        self.flink("SELECT k, COUNT(*) AS n FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", schema=LTZ, spark="SELECT k, COUNT(*) AS n FROM t GROUP BY k, session_window(CAST(date_trunc('MILLISECOND', ts) AS TIMESTAMP_NTZ), '5 minutes')")
 
 
 class TestRefused(Pairs):

@@ -9,6 +9,8 @@ from sqlglot import exp
 
 NTZ = "timestamp_ntz"
 """The type of a time on the wall clock."""
+LTZ = "timestamp"
+"""The type of an instant, which the clock of a zone shows."""
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}

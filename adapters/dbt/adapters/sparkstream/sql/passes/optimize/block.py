@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.sql.core.names.paths import output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
@@ -23,7 +24,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     mergeable,
     words,
 )
-from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import Grouping, GroupKey, Names, read_grouping
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule

@@ -14,12 +14,11 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
-from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import Hop
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC, time_window, wall_clock
 
-LTZ = "timestamp"
 _EPOCH = datetime(1970, 1, 1)
 
 

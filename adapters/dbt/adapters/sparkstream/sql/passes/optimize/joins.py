@@ -22,10 +22,9 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
-from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import Join, JoinByRows, Side
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule

@@ -7,10 +7,10 @@ a TIMESTAMP, each bound is a time on the clock that becomes an instant, which ta
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble, WindowFunction
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
-from dbt.adapters.sparkstream.sql.passes.optimize.clock import LTZ
 from dbt.adapters.sparkstream.sql.passes.optimize.copies import whole
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule

@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
-from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
@@ -251,12 +251,15 @@ class GroupWindows:
         check_time(self._source, place, name, column.type, column.origin, flink=self._strict)
 
     def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
-        time = self._source.rendered(read.time)
-        wall = wall_clock(time, self._type(read.time, select) == NTZ)
+        time, type_ = self._source.rendered(read.time), self._type(read.time, select)
+        wall = wall_clock(time, type_ == NTZ)
         window = read.window
         if isinstance(window, Session):
             assert window.gap is not None
-            # Flink keeps milliseconds; session_window would keep what is finer.
+            # Flink keeps milliseconds; session_window would keep what is finer. date_trunc gives a TIMESTAMP.
+            if type_ == LTZ:
+                wall = wall_clock(f"date_trunc('MILLISECOND', {time})", False)
+                return f"session_window({wall}, '{window.gap.words()}')"
             finer = f"pmod(({wall} - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000)"
             return f"session_window({wall} - INTERVAL '0.000001' SECOND * {finer}, '{window.gap.words()}')"
         return time_window(wall, window.size, ZERO, window.slide if isinstance(window, Hop) else None)
