@@ -141,6 +141,12 @@ def test_four_times_as_much_text_takes_four_times_the_work(kind: str, dialect: s
 
 
 @pytest.mark.parametrize("dialect", ROWS)
+def test_casts_within_each_other_take_as_much_work_as_they_are_many(dialect: str) -> None:
+    _, few, many = (work(DEEP["casts"](dialect, n), dialect, None) for n in (500, 500, 1000))  # the first fills caches
+    assert many < 2.2 * few
+
+
+@pytest.mark.parametrize("dialect", ROWS)
 @pytest.mark.parametrize("kind", DEEP)
 def test_a_thousand_within_each_other(kind: str, dialect: str) -> None:
     limit = sys.getrecursionlimit()

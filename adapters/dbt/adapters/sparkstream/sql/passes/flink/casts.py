@@ -102,7 +102,8 @@ class Casts(Rewriter):
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""
         tokens = self.source.tokens_in(self.source.span(node))
-        at = max(i for i, token in enumerate(tokens) if token.token_type == TokenType.ALIAS) + 1
+        # The last AS is near the end, whatever is cast; casts may be within each other.
+        at = next(i for i in reversed(range(len(tokens))) if tokens[i].token_type == TokenType.ALIAS) + 1
         name, *size = [token.text for token in tokens[at : at + 3]] or [""]
         is_size = len(size) == 2 and size[0] == "(" and size[1].isdecimal() and len(size[1]) < 10
         return name.upper(), int(size[1]) if is_size else None
