@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
+from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
 from dbt.adapters.sparkstream.sql.core.literals import backticked, named, quoted
 
 ADAPTER = Path(__file__).parents[2] / "adapters/dbt/adapters/sparkstream"
@@ -79,3 +81,12 @@ def test_columns_of_configs_with_a_lone_backtick_are_quoted(name: str) -> None:
 )
 def test_columns_of_configs_stay(name: str) -> None:
     assert named(name) == name
+
+
+@pytest.mark.parametrize("method", ["session", "thrift", "connect"])
+@pytest.mark.parametrize(("given", "value"), [({}, "false"), ({SUBSTITUTE: "true"}, "true")])
+def test_variables_in_statements_stay_unless_the_profile_says_otherwise(
+    method: str, given: dict[str, str], value: str
+) -> None:
+    profile = {"method": method, "host": "127.0.0.1", "schema": "dev", "server_side_parameters": given}
+    assert SparkStreamCredentials.from_dict(profile).server_side_parameters[SUBSTITUTE] == value
