@@ -11,6 +11,7 @@ import pytest
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
 from dbt.adapters.sparkstream.sql.core.literals import backticked, named, quoted
+from dbt.adapters.sparkstream.streaming.outdated import is_named_for
 
 ADAPTER = Path(__file__).parents[2] / "adapters/dbt/adapters/sparkstream"
 
@@ -90,3 +91,31 @@ def test_variables_in_statements_stay_unless_the_profile_says_otherwise(
 ) -> None:
     profile = {"method": method, "host": "127.0.0.1", "schema": "dev", "server_side_parameters": given}
     assert SparkStreamCredentials.from_dict(profile).server_side_parameters[SUBSTITUTE] == value
+
+
+HEX = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bids",
+        f"_s/bids-{HEX}",
+        "bids__rebuilt-01234567",
+        "bids__rebuilt-01234567__compacted/",
+        f"_s/bids__rebuilt-{HEX}",
+    ],
+)
+def test_folders_of_a_streaming_table(name: str) -> None:
+    assert is_named_for("Bids", f"file:/w/{name}", "file:///w/bids__backfilled-01234567")
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        *("/home/me", "/", "file:/w", "/w/bids/..", "/w/bids__rebuilt-01234567/..", "/w/bids-old", "/w/bids__late"),
+        *("/other/bids", f"/w/other-{HEX}", f"/w/bids-{HEX}/%2e%2e", f"/w/bids-{HEX}/sub", "s3a://mine/bids", ""),
+    ],
+)
+def test_folders_that_a_property_names_and_are_of_others(folder: str) -> None:
+    assert not is_named_for("bids", folder, "/w/bids")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,6 +20,27 @@ from dbt.adapters.sparkstream.streaming.tables.table import batch_of
 
 OWNER = "table"
 """The file beside a checkpoint that says where the table lies."""
+
+_BEHIND = re.compile(f"(?:{'|'.join(stage.suffix for stage in Stage)}|-[0-9a-f]{{8,32}})*")
+"""What the names of a table's folders have behind its own."""
+
+
+def is_named_for(identifier: str, folder: str, location: str | None = None) -> bool:
+    """Whether a folder has a name that only a table's folders are given.
+
+    Folders are recorded in properties of the table, which whoever may alter the table can write.
+
+    Args:
+        identifier: the table's name.
+        folder: the folder, as a property of the table has it.
+        location: where the table lies; a folder of just its name has to lie beside it. None where files in the folder
+            have to be the table's own.
+    """
+    path, own = path_of(folder).rstrip("/"), identifier.lower()
+    name = path.rpartition("/")[2].lower()
+    if name == own:
+        return location is None or parent_of(path) == parent_of(path_of(location))
+    return name.startswith(own) and _BEHIND.fullmatch(name[len(own) :]) is not None
 
 
 class Leftovers:
@@ -135,6 +157,9 @@ class Leftovers:
         own |= {path_of(self._places.folder(ledger))} if ledger.sidecars else set()
         for folder, since in folders.items():
             if path_of(folder) in own or "/" not in folder:  # of a table whose files went with it
+                continue
+            if not is_named_for(self._model.identifier, folder, None if since else self._table.facts().location):
+                self._report(f"{folder} stays: it has no name that is given to folders of {self._model.relation}")
                 continue
             strange = [name for name in self._engine.folders.stored_files(folder) if since and batch_of(name) is None]
             if strange:
