@@ -19,10 +19,11 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- The comment on a column of a table, as its catalog can hold it: Hive's metastore takes 255 characters. -#}
+{#- The comment on a column of a table, as its catalog can hold it: Hive's metastore takes 255 characters, and has the columns of
+    tables in Iceberg, too. -#}
 {% macro sparkstream_column_comment(column) %}
   {%- set text = column.description -%}
-  {%- set short = config.get('file_format') not in ['delta', 'hudi', 'iceberg'] and text | length > 255 -%}
+  {%- set short = config.get('file_format') not in ['delta', 'hudi'] and text | length > 255 -%}
   {{ return(text[:252] ~ '...' if short else text) }}
 {% endmacro %}
 
