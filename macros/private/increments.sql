@@ -183,7 +183,7 @@
   {%- set conditions = [] -%}
   {%- for operator, time in [('>=', rows_from), ('<', rows_to)] if time is not none -%}
     {%- set edge = written(time) -%}
-    {#- A bound in an hour that the clock skips is as much later, and may be in the next batch, but its rows are where it was meant to be. -#}
+    {#- A bound in an hour that the clock skips is as much later, and may be in the next batch; its rows are where it was meant to be. -#}
     {%- if operator == '>=' and turned_from is not none and turned_from != time -%}
       {%- set edge = "CASE WHEN " ~ adapter.dispatch('sparkstream_wall_clock', 'sparkstream')(
         'CAST(' ~ written(begin) ~ " AS TIMESTAMP) - INTERVAL '3' HOUR"
