@@ -11,9 +11,10 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- Of a view, which has its comments from CREATE VIEW. -#}
+{#- Of a view, which has its comments from CREATE VIEW; a view that a snapshot reads has no more than its table. -#}
 {% macro get_column_comment_sql(column_name, column_dict) %}
-  {%- set description = column_dict[column_name]['description'] if column_name in column_dict else '' -%}
+  {%- set column = column_dict.get(column_name, {'description': ''}) -%}
+  {%- set description = column.description if config.get('materialized') == 'view' else sparkstream_column_comment(column) -%}
   {{ adapter.quote(column_name) }}{{ ' comment ' ~ sparkstream_literal(description) if description }}
 {%- endmacro %}
 

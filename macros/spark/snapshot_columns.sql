@@ -1,8 +1,9 @@
 {#- A snapshot with a list as unique_key has helping columns while it runs. dbt-spark's takes them for new columns of the query, and
-    adds them to the snapshot, after which each run fails; and it doubles no backtick in a name. -#}
+    adds them to the snapshot, after which each run fails; and it doubles no backtick in a name. With Iceberg,
+    the view that a snapshot reads has its names in lower case. -#}
 {% macro sparkstream__create_columns(relation, columns) %}
-  {%- set new = [] -%}
-  {%- for column in columns if not column.name.lower().startswith('dbt_unique_key') -%}
+  {%- set new, there = [], adapter.get_columns_in_relation(relation) | map(attribute='name') | map('lower') | list -%}
+  {%- for column in columns if not column.name.lower().startswith('dbt_unique_key') and column.name.lower() not in there -%}
     {%- do new.append(column.quoted ~ ' ' ~ column.data_type) -%}
   {%- endfor -%}
   {%- if new -%}

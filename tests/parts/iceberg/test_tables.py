@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
 from tests.parts.delta.test_tables import python_models
@@ -172,6 +174,39 @@ def test_snapshots(make_project: Callable[..., Project]) -> None:
     project.dbt("build")
     found = project.rows("select id, name, dbt_valid_to is null from {}.users_then")
     assert sorted(found) == [(1, "A", True), (1, "a", False), (2, "b", False), (3, "c", True)]
+
+
+@pytest.mark.parametrize("strategy", ["check", "timestamp"])
+def test_a_snapshot_of_columns_in_upper_case(make_project: Callable[..., Project], strategy: str) -> None:
+    """Also one that the query gets later, and after runs in which nothing has changed."""
+    config = "file_format='iceberg', unique_key='ID', target_schema=schema, hard_deletes='new_record', " + (
+        "strategy='check', check_cols=['Name', '`My Col`']"
+        if strategy == "check"
+        else "strategy='timestamp', updated_at='At'"
+    )
+    config += ", persist_docs={'relation': true, 'columns': true}"
+    text = "x" * 600
+    docs = "snapshots: [{name: seen, description: TEXT, columns: [{name: Name, description: TEXT}]}]"
+    query = "select 1 as ID, 'a' as Name, 3 as `My Col`, timestamp'2024-01-01' as At union all select 2, 'b', 4, "
+    query += "timestamp'2024-01-01'"
+
+    def snapshot(query: str) -> dict[str, str]:
+        return {"snapshots/seen.sql": f"{{% snapshot seen %}}{{{{ config({config}) }}}}{query}{{% endsnapshot %}}"}
+
+    project = make_project({**snapshot(query), "snapshots/docs.yml": docs.replace("TEXT", text)})
+    project.dbt("build")
+    project.dbt("build")
+    changed = "select 1 as ID, 'A' as Name, 3 as `My Col`, timestamp'2024-01-02' as At, 5 as Extra"
+    project.write(snapshot(changed))
+    project.dbt("build")
+    project.dbt("build")
+    found = project.rows("select ID, Name, Extra, dbt_valid_to is null, dbt_is_deleted from {}.seen")
+    assert found == [
+        *((1, "A", 5, True, "False"), (1, "a", None, False, "False")),
+        *((2, "b", None, False, "False"), (2, "b", None, True, "True")),
+    ]
+    names = [row[0] for row in project._spark.sql(f"describe {project.schema}.seen").collect()]
+    assert names[:4] == ["ID", "Name", "My Col", "At"] and "extra" in [name.lower() for name in names]
 
 
 def test_python_models(make_project: Callable[..., Project]) -> None:
