@@ -47,7 +47,12 @@ class Macros:
         self._adapter = adapter
         self._environment = _environment()
         self._environment.globals.update(
-            adapter=SimpleNamespace(dispatch=self._dispatch, type=lambda: adapter, named=named),
+            adapter=SimpleNamespace(
+                dispatch=self._dispatch,
+                type=lambda: adapter,
+                named=named,
+                get_columns_in_relation=lambda relation: [SimpleNamespace(name="ID")],
+            ),
             exceptions=SimpleNamespace(raise_compiler_error=_fail, warn=lambda message: ""),
             execute=True,
             config=SimpleNamespace(get=lambda name, default=None: default),

@@ -66,7 +66,8 @@ def test_new_columns_are_quoted() -> None:
 
     macros = Macros(statement=statement)
     columns = [
-        SimpleNamespace(name=name, quoted=backticked(name), data_type="int") for name in ("a`b", "dbt_unique_key_1")
+        SimpleNamespace(name=name, quoted=backticked(name), data_type="int")
+        for name in ("a`b", "id", "dbt_unique_key_1")
     ]
     macros.call("sparkstream__create_columns", "s.t", columns)
     macros.call("sparkstream__create_columns", "s.t", columns[1:])
