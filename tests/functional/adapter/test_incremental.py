@@ -243,10 +243,11 @@ def test_microbatch_on_plain_dbt_spark(make_project: Callable[..., Project]) -> 
 def test_microbatch_reads_what_the_windows_need(microbatch: Project) -> None:
     [path] = (microbatch.folder / "target" / "compiled").rglob("hop_by_time_2024-01-02.sql")
     sql = path.read_text()
-    edge = "TIMESTAMP_NTZ'2024-01-01 23:05:00'"
-    assert f"ts >= {edge} - INTERVAL '3' HOUR AND CAST(ts AS TIMESTAMP_NTZ) - ({edge}) >= INTERVAL '0' SECOND" in sql
+    edge = "ELSE TIMESTAMP_NTZ'2024-01-01 23:05:00' END"  # before that, where the clock is turned
+    assert f"{edge} - INTERVAL '3' HOUR AND CAST(ts AS TIMESTAMP_NTZ) - (CASE WHEN " in sql
+    assert f"{edge}) >= INTERVAL '0' SECOND" in sql
     assert "AND ts < TIMESTAMP_NTZ'2024-01-03 00:00:00'" in sql
-    assert "window_time >= TIMESTAMP_NTZ'2024-01-02 00:00:00'" in sql
+    assert "window_time - TIMESTAMP_NTZ'2024-01-02 00:00:00' >= INTERVAL '0' SECOND" in sql
 
 
 @pytest.mark.long
