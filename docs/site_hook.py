@@ -1,4 +1,4 @@
-"""What MkDocs can't know: pages that are made of other files of this repository, and links that lead to these.
+"""Pages that MkDocs can't make itself, as they are made of other files of this repository, and links to these.
 
 The reference is written from the macros' YAML, the commands' help and the docstrings; the start page is the README.
 """

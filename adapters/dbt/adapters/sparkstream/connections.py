@@ -58,8 +58,9 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
         """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
         self.with_sources: Callable[[str], str] = lambda sql: sql
-        self.event_time_of: Callable[[str], str | None] = lambda relation: None
         """A statement that reads views in place of sources that no table is behind; the adapter makes them."""
+        self.event_time_of: Callable[[str], str | None] = lambda relation: None
+        """The event time of a relation, by its name in SQL; the adapter knows the project's."""
         self.descriptions = Descriptions(self.rows_of)
         """The columns of tables; whoever changes a table past `add_query` has to say so there."""
         self.texts = Texts()

@@ -72,7 +72,8 @@ class SparkStreamAdapter(Namespaces):
         manifest: Any = self.get_macro_resolver()
         name = name_of(relation)
         nodes = (*manifest.sources.values(), *manifest.nodes.values())
-        read = next((n for n in nodes if n.relation_name and name_of(n.relation_name) == name), None)
+        near = (n for n in nodes if n.relation_name and name[-1] in n.relation_name.casefold())
+        read = next((n for n in near if name_of(n.relation_name) == name), None)
         return own_event_time(read) or read_event_time(self.connections.node)
 
     def _with_sources(self, sql: str) -> str:

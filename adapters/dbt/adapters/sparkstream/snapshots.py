@@ -1,4 +1,4 @@
-"""What dbt's snapshots need before they run: a format whose rows change, and columns that SQL takes for columns."""
+"""Preparation of dbt's snapshots: a format whose rows change, and columns that SQL takes for columns."""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
 class Due(Enum):
     """What a run has to do."""
 
+    MAKE = auto()
+    """There is no table, and it is made."""
     NOTHING = auto()
     """There is nothing to read."""
     MORE = auto()
@@ -186,13 +188,12 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts
 
 def _what_changed(wanted: Wanted, facts: Facts) -> str:
     """Another query, in words."""
-    changes = wanted.definition.changes(facts.made_for)
+    listed = _changes(wanted, facts)
     cause = (
         "these have changed"
-        if changes
+        if listed
         else "the query, its columns, its sources, its watermark or the time zone have changed"
     )
-    listed = "".join(f"  {change}\n" for change in changes)
     way = f"{REBUILD}, or write config(on_query_change='rebuild')"
     if wanted.has_state:
         return (
@@ -205,6 +206,11 @@ def _what_changed(wanted: Wanted, facts: Facts) -> str:
     )
 
 
+def _changes(wanted: Wanted, facts: Facts) -> str:
+    """The lines of a message that say what has changed in the query; empty where nobody knows."""
+    return "".join(f"  {change}\n" for change in wanted.definition.changes(facts.made_for))
+
+
 def _check_goes_on(ledger: Ledger, wanted: Wanted, facts: Facts) -> None:
     """Looks whether another query can go on where the old one was.
 
@@ -212,9 +218,9 @@ def _check_goes_on(ledger: Ledger, wanted: Wanted, facts: Facts) -> None:
         StreamingError: it can't, and why.
     """
     if why := _why_not(ledger, wanted, facts):
-        changes = "".join(f"  {change}\n" for change in wanted.definition.changes(facts.made_for))
         raise StreamingError(
-            f"the query has changed, and on_query_change='{CONTINUE}' can't go on with it: {why}\n{changes}"
+            f"the query has changed, and on_query_change='{CONTINUE}' can't go on with it: {why}\n"
+            f"{_changes(wanted, facts)}"
             f"  {REBUILD}, or write config(on_query_change='rebuild')"
         )
 

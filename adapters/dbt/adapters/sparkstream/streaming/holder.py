@@ -52,10 +52,8 @@ class Holder:
         )
 
     @classmethod
-    def read(cls, text: str | None) -> Holder | None:
-        """A holder of JSON text; None for no holder."""
-        if not text:
-            return None
+    def read(cls, text: str) -> Holder | None:
+        """A holder of JSON text; None for another text."""
         try:
             found = json.loads(text)
             known = {field.name: found[field.name] for field in fields(cls) if field.name in found}

@@ -115,8 +115,8 @@ class Run:
                 return outcome(self._engine, Progress(), 0, None, 0, LeftOut())
             if due is Due.SWAP and ledger is not None:
                 return self._swap(ledger, wanted, lease)
-            if due is Due.REBUILD or ledger is None:
-                ledger, begun = self._rebuild(ledger, wanted, lease, drop), -1
+            if due in (Due.MAKE, Due.REBUILD) or ledger is None:
+                ledger, begun = self._make(ledger, wanted, lease, drop if due is Due.REBUILD else None), -1
             if empty:
                 return Outcome("made, with no rows read", 0)
             checkpoint = self._parts.places.checkpoint(ledger)
@@ -155,7 +155,7 @@ class Run:
             StreamingError: another run has the table, or what `decide` says.
         """
         if not self._table.found():
-            return None, Due.REBUILD, -1
+            return None, Due.MAKE, -1
         ledger, config = self._table.ledger(), self.model.config
         if ledger is None:
             check_replaceable(wanted)
@@ -251,14 +251,14 @@ class Run:
         self._table.add_columns(definition.columns)
         self._table.note(query=definition.fingerprint)
 
-    def _rebuild(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None]) -> Ledger:
+    def _make(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None] | None) -> Ledger:
         """Makes the table, in the place of what is there, and gives what is recorded of it.
 
         Args:
             before: what is recorded of a streaming model's table that is there.
             wanted: what the table is made for.
             lease: the right to the table.
-            drop: drops what is there.
+            drop: drops what is there; None where nothing is.
         """
         definition, table = wanted.definition, self._table
         self._parts.sources.check_beginning(wanted.sources)
@@ -267,7 +267,7 @@ class Run:
         if before is not None and (before.staging or before.whole.get(Stage.REBUILD)):
             before = self._parts.leftovers.drop_staging(before)
         left = {} if before is None else self._parts.leftovers.of_table(before)
-        if table.found() and not table.replaces():
+        if drop is not None and not table.replaces():
             drop()
         ledger = self._create(wanted, lease)
         self._parts.leftovers.clear(left, ledger)

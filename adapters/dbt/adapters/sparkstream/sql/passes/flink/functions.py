@@ -31,7 +31,7 @@ Rewrite = Callable[[FlinkCall], str]
 
 
 class FunctionKind(Enum):
-    """FunctionKind of a function: `NEIGHBOUR` are LAG and LEAD, whose IGNORE NULLS Flink ignores."""
+    """Kind of a function: `NEIGHBOUR` are LAG and LEAD, whose IGNORE NULLS Flink ignores."""
 
     SCALAR = auto()
     AGGREGATE = auto()

@@ -60,9 +60,7 @@ AGGREGATES: dict[str, FrameAggregate] = {
     **_of(("AT", "NTH_VALUE_WHERE"), FrameAggregate(same)),
     "FZ_TOPN_FREQUENCY": FrameAggregate(_STRING),
     **_of(("LAG", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "ANY_VALUE", "FZ_TOP1_RATIO"), FrameAggregate()),
-    **_of(
-        (f"{before}WINDOW_SPLIT{by}" for before in ("", "FZ_") for by in ("", "_BY_KEY", "_BY_VALUE")), FrameAggregate()
-    ),
+    **_of((f"{before}WINDOW_SPLIT{by}" for before in ("", "FZ_") for by in _SPLITS), FrameAggregate()),
     **_of(("COLLECT_LIST", "COLLECT_SET", "APPROX_COUNT_DISTINCT", "COUNT_IF"), FrameAggregate()),
     **_of(("BOOL_AND", "BOOL_OR", "EVERY", "SOME", "ANY"), FrameAggregate()),
 }
