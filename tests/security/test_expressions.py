@@ -12,7 +12,7 @@ import pytest
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from tests.security.expressions import Expression, expressions
 
-SIZE = 300_000
+SIZE = 1_000_000
 SECONDS = 120
 """Of a processor, for all texts: seconds for what is linear, hours for what isn't."""
 
@@ -41,6 +41,18 @@ PIECES = [
         "-----BEGIN PRIVATE KEY-----\n-----END ",
         "'password', ",
         "/password: ",
+        *(
+            "(password,",
+            "<password>",
+            "<password ",
+            "password: |\n ",
+            "password={",
+            "password={}}",
+            "password=(",
+            "-p ",
+        ),
+        *("password for ", "password=digest ", "identified by ", "-u a", "mysql ", "mysql -p", "eyJaaaaaaaa.", "eyJ-"),
+        *("spark.password ", "password&quot;", "%22password%22", "pass is "),
     ),
 ]
 

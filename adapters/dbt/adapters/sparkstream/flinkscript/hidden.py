@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from dbt.adapters.sparkstream.flinkscript.escapes import Variable
 from dbt.adapters.sparkstream.secrecy.names import is_of_kafka, is_secret
-from dbt.adapters.sparkstream.secrecy.redaction import CONTAINERS, redacted
+from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.secrecy.written import CONTAINERS
 
 HIDDEN = "..."
 """What stands for a secret in comments and in README.md: no stars, which would open a comment behind a slash."""

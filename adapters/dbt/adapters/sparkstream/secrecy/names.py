@@ -8,10 +8,10 @@ ENV_SECRET = "DBT_ENV_SECRET_"  # noqa: S105 - a name
 """The beginning of dbt's secret variables, whatever else their names say: DBT_ENV_SECRET_TOKEN_ID is one."""
 
 _SECRET = re.compile(
-    r"secret|passw(?:or)?d|passphrase|pwd|token|authorization|signature|jaas[._-]?config|auth[._-]user[._-]info"
+    r"secret|passw(?:or)?[dt]|passphrase|passcode|pwd|token|cookie|authorization|signature|jaas[._-]?config|auth[._-]user[._-]info"
     r"|credential(?!s?[._-]?provider)"
     r"|(?:access|account|api|private|shared|encryption|keystore|storage|signing|session|master)[._-]?key(?![a-z])"
-    r"|(?<![a-z])(?:sas|sig)(?![a-z])",
+    r"|(?<![a-z])(?:sas|sig|pw|psw)(?![a-z])|(?-i:(?<![A-Za-z])pass|(?:store|key)pass|(?<=[a-z])Pass|(?<=[A-Z]_)PASS)\d*$",
     re.IGNORECASE,
 )
 _NO_SECRET = re.compile(r"(?:tokens?[._-]?(?:count|type|provider|file|id)|max[._-]?tokens)$", re.IGNORECASE)

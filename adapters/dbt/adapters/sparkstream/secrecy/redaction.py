@@ -18,47 +18,24 @@ from functools import lru_cache
 from urllib.parse import quote, quote_plus, unquote
 
 from dbt.adapters.sparkstream.secrecy.names import ENV_SECRET, holds_none, is_common, is_harmless, is_secret
+from dbt.adapters.sparkstream.secrecy.written import HIDDEN, spans
 
-HIDDEN = "*****"
-"""What stands for a secret, as in dbt's own output."""
-
-_NAME = re.compile(r"[\w.$-]+")
-_ASSIGNS = re.compile(
-    r"\\{0,7}[\"'`]?\]?\s{0,20}(?:=>|->|=|:(?!:)|%3[Dd]|\\{1,7}u003[Dd])\s{0,20}"
-    r"|\\{0,7}[\"'`]\s{0,20},\s{0,20}(?:value\s{0,5}=\s{0,5})?(?=\\{0,7}[\"'])"
-    r"|\\{0,7}[\"'`]?\s{1,20}(?=\\{0,7}[\"'])"
-    r"|</name>\s{0,20}<value>"
-)
-"""What may be between a name and its value: `password=x`, `"password": "x"`, `('password', 'x')`, `password 'x'`."""
-_PAIR = re.compile(r",|\s{0,20}(?:\t|\s\s)\s{0,20}")
-"""The same behind a setting of Spark's: a pair of Scala's, and a line of `spark-defaults.conf`."""
-_QUOTE = re.compile(r"(\\{0,7})([\"'])")
-_BLANKS = re.compile(r"\s{1,20}(?=[^\s-])")
-"""The same on a command line: `--password x`."""
-_WORD = re.compile(r"\w")
-_ENDS = re.compile(
-    r"\n|, |,(?=\w{1,200}=)| -(?=[A-Z-])|[&;](?=[\w.-]{1,200}=|\s|$)|[})\]](?=[\s,;)}\]]|$)|[\"'](?=[\s,;)}\]]|$)"
-)
-"""Where a value without quotes ends: with its line, or where another value, option or bracket begins or ends."""
-_LIST_ENDS = re.compile(r"[\]\n]")
 _SCHEME = re.compile(
     r"\bbearer\s{1,5}(?!(?:token|tokens|auth|authentication|authorization|scheme|realm|credentials|header|is|of|or|and)\b)"
-    r"([^\s\"'<>\\,;]{1,10000})|\bbasic\s{1,5}([A-Za-z0-9+/]{4,10000}={0,2})",
+    r"([^\s\"'<>\\,;]{1,10000})|\bbasic\s{1,5}([A-Za-z0-9+/]{4,10000}={0,2})"
+    r"|(?<![\w-])((?:eyJ[\w-]{8,10000}\.){2}[\w-]{0,10000}|dapi[0-9a-f]{32}|gh[oprsu]_\w{36}|xox[abeprs]-[\w-]{10,200})"
+    r"|\bmysql\w{0,10}\s[^\n]{0,200}?\s-p(\S{1,200})",
     re.IGNORECASE,
 )
-"""Credentials as HTTP sends them, behind the name of their scheme."""
-_KEY = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
+"""Credentials as HTTP sends them, behind the name of their scheme; tokens that show by themselves what they are."""
+_KEY = re.compile(r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----).*?(-----END |\Z)", re.DOTALL)
 _ITEM = re.compile(
     r"(?<![\w.$-])([\w.$-]+)\s{0,20}=\s{0,20}(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^\s;\"']+))", re.DOTALL
 )
 """Part of a login, as Java's modules read it: `password="x"`, `password=x`."""
 _LOGIN = re.compile(r"user[._-]info|credential|authorization", re.IGNORECASE)
 """Names of settings that hold `user:password`."""
-_URL = re.compile(r"://(?=[^\s@\"'<>]{0,300}@)")
-_AUTHORITY = re.compile(r"[^\s\"'<>]{1,1000}")
-CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
-"""Azure's addresses, which have a container before the @."""
-_ORACLE = re.compile(r"(jdbc:oracle:\w{1,10}:[^\s/@\"']{1,100}/)[^\s@\"']{1,100}(?=@)")
+_ORACLE = re.compile(r"(jdbc:oracle:\w{1,10}:[^\s/@\"']{1,100}/)(?:\"[^\s\"]{1,100}\"|[^\s@\"']{1,100})(?=@)")
 _CONNECT = re.compile(r"\bsc://[^\s\"']+")
 _CONNECT_PARAMETERS = ("use_ssl", "user_id", "user_agent", "session_id", "grpc_max_message_size", "x-connect-host")
 """Parameters of an address of Spark Connect that say nothing secret; all others are sent as headers."""
@@ -115,10 +92,10 @@ def _parts(name: str, value: str, harmless: Callable[[str], bool]) -> Iterator[s
             yield value.partition(":")[2]
         if "\n" in value:  # each line of a key, which is shown on a line of its own
             yield from (line.strip() for line in value.splitlines() if len(line.strip()) >= _WHOLE and "=" not in line)
-    for start, end in _spans(value):
+    for start, end in spans(value):
         yield value[start:end]
     for scheme in _SCHEME.finditer(value):
-        yield scheme[1] or scheme[2]
+        yield scheme[scheme.lastindex or 0]
 
 
 def _forms(part: str) -> Iterator[str]:
@@ -170,98 +147,17 @@ def redacted(text: str, known: frozenset[str] = frozenset(), hidden: str = HIDDE
         text = _known_pattern(known).sub(hidden, text)
     text = _CONNECT.sub(lambda address: _connect(address[0], hidden), text)
     text = _ORACLE.sub(rf"\g<1>{hidden}", text)
-    text = _SCHEME.sub(lambda scheme: _without_credentials(scheme, hidden), _without_keys(text, hidden))
+    text = _KEY.sub(rf"\g<1>{hidden}\g<2>", text)
+    text = _SCHEME.sub(lambda scheme: _without_credentials(scheme, hidden), text)
     pieces, at = [], 0
-    for start, end in _spans(text):
+    for start, end in spans(text):
         pieces += [text[at:start], hidden]
         at = end
     return "".join([*pieces, text[at:]])
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """The places of values whose names say that they are secret, and of passwords before a host, in their order."""
-    logins = _logins(text)
-    login = next(logins, None)
-    at = 0
-    while name := _NAME.search(text, at):
-        since, at = at, name.end()
-        while login is not None and login[0] < at:
-            if login[0] >= since:
-                at = max(at, login[1])
-                yield login
-            login = next(logins, None)
-        if at > name.end() or not is_secret(name[0]):
-            continue
-        assigns = _ASSIGNS.match(text, at)
-        if assigns is None and name[0].startswith("--"):
-            assigns = _BLANKS.match(text, at)
-        elif assigns is None and name[0].startswith("spark."):
-            assigns = _PAIR.match(text, at)
-        elif assigns is not None and "token" in name[0].lower() and not re.search("[=:,]", assigns[0]):
-            continue  # unexpected token 'x'
-        if assigns is None or (": " in assigns[0] and _ends_path(text, name.start())):
-            continue
-        start, end = _value(text, assigns.end())
-        if end > start and not text.startswith(HIDDEN, start):
-            yield start, end
-        at = max(end, at)
-
-
-def _ends_path(text: str, at: int) -> bool:
-    """Whether a name is the last of a path: `can't read /etc/shop/secrets.conf: Permission denied`."""
-    if not text.startswith("/", at - 1 if at else 0):
-        return False
-    return text[max(0, at - 300) : at].split()[-1].lstrip("'\"(=").startswith(("/", "./", "../", "~"))
-
-
-def _value(text: str, at: int) -> tuple[int, int]:
-    """Where a value begins and ends that is written at a place."""
-    opened = _QUOTE.match(text, at)
-    if opened is None:
-        ends = _LIST_ENDS.search(text, at) if text.startswith("[", at) else _ENDS.search(text, at)
-        return at, ends.start() if ends else len(text)
-    depth, mark = 2 * len(opened[1]) + 2, opened[2]
-    start, found, skipped, lines = opened.end(), opened.end() - 1, False, False
-    while (found := text.find(mark, read := found + 1)) >= 0:
-        lines = lines or text.find("\n", read, found) >= 0
-        if skipped and lines:
-            break
-        end = found
-        while end > start and text[end - 1] == "\\":
-            end -= 1
-        if found - end < len(opened[1]):  # the text around ends
-            return start, end
-        if (found - end) % depth != len(opened[1]):  # written with more backslashes: it belongs to the value
-            continue
-        if text.startswith(opened[0], found + 1):  # and so does a doubled one
-            found += len(opened[0])
-        elif _WORD.match(text, found + 1) and not lines:  # and most likely one in the middle of a word
-            skipped = True
-        else:
-            return start, found - len(opened[1])
-    line = text.find("\n", start)
-    return start, len(text) if line < 0 else line
-
-
-def _without_keys(text: str, hidden: str) -> str:
-    """A text without private keys, which have several lines."""
-    begins, kind, ends = _KEY
-    shown: list[str] = []
-    at = 0
-    while (found := text.find(kind, at)) >= 0:
-        since, key = at, found + len(kind)
-        shown.append(text[at:key])
-        at = key
-        if begins in text[max(since, found - 60) : found]:
-            shown.append(hidden)
-            at = text.find(ends, key)
-            if at < 0:
-                return "".join(shown)
-    return "".join([*shown, text[at:]])
-
-
 def _without_credentials(scheme: re.Match[str], hidden: str) -> str:
-    given = scheme[1] or scheme[2]
+    given = scheme[scheme.lastindex or 0]
     if scheme[2] is not None:
         try:
             if b":" not in base64.b64decode(scheme[2], validate=True):
@@ -269,28 +165,6 @@ def _without_credentials(scheme: re.Match[str], hidden: str) -> str:
         except binascii.Error:
             return scheme[0]
     return scheme[0].removesuffix(given) + hidden
-
-
-def _logins(text: str) -> Iterator[tuple[int, int]]:
-    """The places of passwords, or of lone users, before a host: `//me:...@host`, `//...@host`."""
-    at = 0
-    while url := _URL.search(text, at):
-        authority = _AUTHORITY.match(text, url.end())
-        if authority is None:
-            at = url.end()
-            continue
-        at = authority.end()
-        host = authority[0].replace("?", "/").partition("/")[0]
-        if "@" not in host and (":" not in host or host.rpartition(":")[2].isdigit()):
-            continue  # the @ is in the path
-        login = authority[0].rpartition("@")[0]
-        user, colon, password = login.partition(":")
-        start = url.end() + (len(user) + 1 if colon else 0)
-        hidden = password if colon else user
-        if not colon and text.endswith(CONTAINERS, 0, url.start()):
-            continue
-        if hidden and not hidden.startswith(HIDDEN):
-            yield start, url.end() + len(login)
 
 
 def _connect(address: str, hidden: str) -> str:
