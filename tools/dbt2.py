@@ -28,6 +28,7 @@ from pyhive import hive
 from pyhive.exc import Error
 
 from dbt.adapters.sparkstream.gateway import Gateway
+from dbt.adapters.sparkstream.gateway.statements import Translator
 
 ROOT = Path(__file__).parents[1]
 PROJECT = "name: shop\nversion: '1.0'\nconfig-version: 2\nprofile: shop\nvars: {sparkstream_examples: true}\n"
@@ -173,15 +174,18 @@ class Dbt:
             sys.exit(said)
 
     def compile(self, *options: str) -> dict[str, str]:
-        """Each node's compiled SQL, by the name of its file; dbt 2 writes names in backticks, and dbt 1 without."""
+        """Each node's SQL as Spark gets it from the gateway; dbt 2 writes names in backticks, and dbt 1 without."""
         for made in ("target", "dbt_packages"):
             shutil.rmtree(self.folder / made, ignore_errors=True)
         (self.folder / "package-lock.yml").unlink(missing_ok=True)
         self("deps")
         self("compile", *options)
-        paths = (self.folder / "target" / "compiled").rglob("*.sql")
+        nodes = json.loads((self.folder / "target" / "manifest.json").read_text(encoding="utf-8"))["nodes"]
+        translated = Translator(lambda asked: [], lambda warning: None)
         return {
-            path.name: path.read_text(encoding="utf-8").strip().replace("`", "") for path in paths if path.is_file()
+            name: translated(node["compiled_code"]).strip().replace("`", "")
+            for name, node in nodes.items()
+            if node.get("compiled_code")
         }
 
     def build(self, *selections: str) -> None:

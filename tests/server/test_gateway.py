@@ -23,6 +23,9 @@ from dbt.adapters.sparkstream.gateway import Gateway
 from dbt.adapters.sparkstream.gateway.statements import DIALECT
 from dbt.adapters.sparkstream.server.launch import find_spark
 from tests.golden.runner import Case, covering, create_view, flink_type, load, same
+from tests.integration.compare import difference
+from tests.integration.golden_project import files, model_name, sample
+from tests.integration.targets import DbtProject, ThriftTarget
 from tests.server.test_logins import dbt
 from tests.server.thriftserver import thrift_server
 from tests.support import PATIENCE, wait_for
@@ -125,7 +128,10 @@ def test_dbt_spark_without_this_adapter(port: int, tmp_path: Path) -> None:
     for command in ("deps", "build"):
         done = dbt(tmp_path, command)
     assert "PASS=5 WARN=0 ERROR=1" in done.stdout, done.stdout + done.stderr
-    assert "tumble" in done.stdout and "att" in done.stdout
+    assert "the input of TUMBLE has no column att" in done.stdout
+    lines = done.stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.endswith("att, '10 minutes') >>"))
+    assert "line " in lines[at - 1] and lines[at + 1].index("^^^") == lines[at].index("att")
     with connected(port) as connection:
         for model in ("island", "macro", "flink"):
             found = rows(connection, f"select window_start, total from shop.{model} order by window_start")
@@ -157,17 +163,25 @@ def test_a_statement_is_cancelled(port: int) -> None:
 KILLED = """
 from pyhive import hive
 cursor = hive.connect("127.0.0.1", PORT, auth="NOSASL", username="me").cursor()
-cursor.execute("SELECT count(*) FROM range(10000000000) a JOIN range(10000000000) b ON rand() < 1", async_=True)
+cursor.execute("QUERY", async_=True)
 print("runs", flush=True)
 while True:
-    cursor.poll()
+    AGAIN
 """
 
 
-def test_a_client_is_killed(port: int) -> None:
-    """While Spark runs its statement: the connection behind it ends, too, and others go on."""
+@pytest.mark.parametrize(
+    ("query", "again"),
+    [
+        ("SELECT count(*) FROM range(10000000000) a JOIN range(10000000000) b ON rand() < 1", "cursor.poll()"),
+        ("SELECT repeat('a', 1000) FROM range(1000000)", "cursor.fetchone()"),
+    ],
+)
+def test_a_client_is_killed(port: int, query: str, again: str) -> None:
+    """While Spark runs its statement, or sends its rows: the connection behind it ends, too, and others go on."""
     threads = threading.active_count()
-    command = [sys.executable, "-c", KILLED.replace("PORT", str(port))]
+    script = KILLED.replace("PORT", str(port)).replace("QUERY", query).replace("AGAIN", again)
+    command = [sys.executable, "-c", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
         assert client.stdout and client.stdout.readline() == "runs\n"
         assert threading.active_count() > threads
@@ -234,6 +248,36 @@ def test_recorded_cases(port: int, dialect: str, case: Case) -> None:
         assert equal is not None, (want, left)
         left.remove(equal)
     assert not left
+
+
+HOOKS = f"{{{{ config(pre_hook='SET {DIALECT} = flink', post_hook='RESET {DIALECT}') }}}}\n"
+
+
+def test_recorded_cases_as_models_of_dbt_spark(port: int, tmp_path: Path) -> None:
+    """Flink's text under a hook that says so, islands, and blocks of `window_sql`, without this adapter."""
+    flink = [case for dialect, case in RECORDED if dialect == "flink" and case.zone == "UTC"]
+    openmldb = [case for dialect, case in RECORDED if dialect == "openmldb" and len(case.tables) == 1]
+    doors = {"window_sql": flink, "sql": flink, "island": sample(flink, "island")}
+    texts = files(doors) | {
+        name: text.replace("'flink'", "'openmldb'") for name, text in files({"window_sql": openmldb}).items()
+    }
+    for name, text in texts.items():
+        hooks = HOOKS if name.endswith("__sql.sql") else ""
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(hooks + text.replace("call window_sql(", "call sparkstream.window_sql("))
+    for name in ("dbt_project.yml", "packages.yml"):
+        (tmp_path / name).write_text(PROJECT[name])
+    target = ThriftTarget(port, None)
+    built = DbtProject(tmp_path, target, schema="recorded", type_="spark")
+    built.dbt("deps")
+    built.dbt("build")
+    for door, case in [
+        *((d, case) for d, cases in doors.items() for case in cases),
+        *(("window_sql", c) for c in openmldb),
+    ]:
+        assert case.expected
+        name = model_name(case, door)
+        assert not difference(case.expected, target.ask(f"SELECT * FROM recorded.{name}")), name
 
 
 def _shown(value: Any) -> Any:

@@ -18,7 +18,7 @@ from TCLIService import TCLIService, ttypes
 from thrift.protocol.TBinaryProtocol import TBinaryProtocolFactory
 from thrift.server.TServer import TThreadedServer
 from thrift.transport.TSocket import TServerSocket
-from thrift.transport.TTransport import TBufferedTransportFactory
+from thrift.transport.TTransport import TBufferedTransportFactory, TTransportException
 
 from dbt.adapters.sparkstream.gateway import Gateway
 from dbt.adapters.sparkstream.gateway.statements import DIALECT, query_start
@@ -44,6 +44,7 @@ class Spark:
         self.said: list[str] = []
         self.results: dict[bytes, list[list[str]]] = {}
         self.sessions = 0
+        self.cuts = 0
 
     def OpenSession(self, request: Any) -> Any:
         self.sessions += 1
@@ -52,6 +53,9 @@ class Spark:
 
     def ExecuteStatement(self, request: Any) -> Any:
         self.said.append(request.statement)
+        if request.statement.startswith("DESCRIBE") and self.cuts:
+            self.cuts -= 1
+            raise TTransportException(message="the connection is closed")
         number = b"%016d" % len(self.said)
         self.results[number] = list(ROWS) if request.statement.startswith("DESCRIBE") else []
         handle = ttypes.TOperationHandle(ttypes.THandleIdentifier(number, b"o" * 16), 0, True)
@@ -142,6 +146,50 @@ def test_a_session_says_what_its_queries_are_written_in(spark: SimpleNamespace) 
     ]
 
 
+def test_two_sessions_of_one_connection(spark: SimpleNamespace) -> None:
+    with connected(spark) as connection:
+        opened = connection.client.OpenSession(ttypes.TOpenSessionReq(username="me"))
+        other = SimpleNamespace(client=connection.client, sessionHandle=opened.sessionHandle)
+        connection.cursor().execute(f"SET {DIALECT} = flink")
+        hive.Cursor(other).execute("select 7 / 2")
+        connection.cursor().execute("select 7 / 2")
+    assert spark.said[-2:] == ["select 7 / 2", translate("select 7 / 2", "flink")]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"-- a comment\nSET {DIALECT} = flink",
+        f"/* a /* b */ c */ set\n\t{DIALECT}=FLINK ;",
+        f"SET `{DIALECT}` = 'flink'",
+    ],
+)
+def test_the_setting_is_read_however_it_is_written(spark: SimpleNamespace, sql: str) -> None:
+    with connected(spark) as connection:
+        connection.cursor().execute(sql)
+        assert spark.said[-1] == sql
+        for reset in ("-- all\nRESET", f"reset `{DIALECT}`;"):
+            connection.cursor().execute("select 7 / 2")
+            assert spark.said[-1] != "select 7 / 2"
+            connection.cursor().execute(reset)
+            connection.cursor().execute("select 7 / 2")
+            assert spark.said[-1] == "select 7 / 2"
+            connection.cursor().execute(sql)
+
+
+def test_a_misspelt_setting_is_refused(spark: SimpleNamespace) -> None:
+    """Spark keeps any setting, and the session's queries would be read in another dialect."""
+    with connected(spark) as connection:
+        for key in ("sparkstream.sql.dialct", "SPARKSTREAM.SQL.DIALECT", "sparkstream.dialect"):
+            with pytest.raises(OperationalError, match=f"no setting {key}.*write SET {DIALECT} = flink"):
+                connection.cursor().execute(f"SET {key} = flink")
+        for sql in ("SET sparkstream", f"SET {DIALECT}", "SET spark.x = it's", "SET spark.x = sparkstream.y"):
+            connection.cursor().execute(sql)
+            assert spark.said[-1] == sql
+        connection.cursor().execute("select 7 / 2")
+    assert spark.said[-1] == "select 7 / 2"
+
+
 def test_blocks_of_the_macro_window_sql(spark: SimpleNamespace) -> None:
     block = f"<< window_sql(flink, {len(FLINK)}, optimize => false) {FLINK} >>"
     plain = translate(FLINK, "flink", schema=SCHEMA, optimize=False)
@@ -164,6 +212,20 @@ def test_columns_are_asked_once_for_a_statement(spark: SimpleNamespace) -> None:
         connection.cursor().execute(f"select * from ({block}) a")
     asked = [sql.startswith("DESCRIBE") for sql in spark.said]
     assert asked == [False, True, False, True, False]
+
+
+def test_a_connection_for_columns_that_was_closed_is_opened_again(spark: SimpleNamespace) -> None:
+    translated = translate(TUMBLE, schema=SCHEMA)
+    with connected(spark) as connection:
+        connection.cursor().execute(TUMBLE)
+        spark.handler.cuts = 1
+        connection.cursor().execute(TUMBLE)
+        assert spark.said[-1] == translated
+        spark.handler.cuts = 2
+        with pytest.raises(OperationalError, match="can't ask Spark for the columns"):
+            connection.cursor().execute(TUMBLE)
+        connection.cursor().execute(TUMBLE)
+        assert spark.said[-1] == translated
 
 
 def test_the_macro_window_sql_writes_them() -> None:

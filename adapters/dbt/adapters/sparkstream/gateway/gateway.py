@@ -16,7 +16,7 @@ from thrift.Thrift import TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport
 
-from dbt.adapters.sparkstream.gateway.statements import Translator, UnknownDialect
+from dbt.adapters.sparkstream.gateway.statements import Translator, UnknownSetting
 from dbt.adapters.sparkstream.gateway.wire import Login, Message, NoMessage, Plain, Sasl, greeted, session_handle
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
@@ -116,15 +116,19 @@ class _Client(socketserver.BaseRequestHandler):
             )
         try:
             text = translator(sql)
-        except (TranslationError, UnknownDialect) as error:
+        except (TranslationError, UnknownSetting) as error:
             return message.refused(str(error)), b""
         except (TException, OSError) as error:
             return message.refused(f"the gateway can't ask Spark for the columns of a table: {error}"), b""
         return None, message.data if text == sql else message.saying(text)
 
     def _rows_of(self, sql: str, session: bytes, login: Login | None) -> Sequence[Sequence[Any]]:
-        if self._aside is None:
-            self._aside = _Describer(self.server.behind, login)
+        if self._aside is not None:
+            try:
+                return self._aside.rows_of(sql, session)
+            except (TException, OSError):  # closed meanwhile, as it is idle for long
+                self._aside.close()
+        self._aside = _Describer(self.server.behind, login)
         return self._aside.rows_of(sql, session)
 
     def _warn(self, warning: TranslationWarning) -> None:

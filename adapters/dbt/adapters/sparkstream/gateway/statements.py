@@ -21,8 +21,8 @@ _HOLDS = ("CREATE", "CACHE", "INSERT", "EXPLAIN", "DESCRIBE", "DESC")
 """What a statement begins with that has a query in it."""
 
 
-class UnknownDialect(Exception):
-    """A session asks for a dialect that there isn't."""
+class UnknownSetting(Exception):
+    """A session sets what there isn't."""
 
 
 BLOCK = "<< window_sql("
@@ -90,7 +90,7 @@ class Translator:
 
         Raises:
             TranslationError: it can't be translated.
-            UnknownDialect: it sets the dialect to one that there isn't.
+            UnknownSetting: it sets a dialect, or a key of ours, that there isn't.
         """
         self._take_setting(sql)
         described = Descriptions(self.rows_of)  # for one statement: the next one finds what other clients have changed
@@ -125,19 +125,38 @@ class Translator:
         return written + sql[at:] if at else sql
 
     def _take_setting(self, sql: str) -> None:
-        text = after_comments(sql).rstrip().removesuffix(";")
-        word, _, rest = text.partition(" ")
-        if word.upper() == "RESET" and rest.strip() in ("", DIALECT):
+        word, key, value = _setting(sql)
+        if word == "SET" and value is not None and key.lower().startswith("sparkstream."):
+            self.dialect = dialect_named(value, key)
+        elif word == "RESET" and key in ("", DIALECT):
             self.dialect = "spark"
-        key, equals, value = rest.partition("=")
-        if word.upper() != "SET" or not equals or key.strip() != DIALECT:
-            return
-        name = value.strip().strip("'\"`").lower()
-        if name not in DIALECTS:
-            raise UnknownDialect(
-                f"there is no SQL dialect {value.strip()}\n  {DIALECT} is one of {', '.join(DIALECTS)}"
-            )
-        self.dialect = name
+
+
+def dialect_named(value: str, key: str = DIALECT) -> str:
+    """The dialect that a session asks for.
+
+    Raises:
+        UnknownSetting: there is no such dialect, or no such key.
+    """
+    name = value.strip().removesuffix(";").strip().strip("'\"`").lower()
+    if key != DIALECT:
+        raise UnknownSetting(f"there is no setting {key}\n  write SET {DIALECT} = {name}")
+    if name not in DIALECTS:
+        raise UnknownSetting(f"there is no SQL dialect {name}\n  {DIALECT} is one of {', '.join(DIALECTS)}")
+    return name
+
+
+def _setting(sql: str) -> tuple[str, str, str | None]:
+    """The word, the key and the value of a SET or RESET; empty texts of other statements."""
+    text = after_comments(sql)
+    if not text[:5].lower().startswith(("set", "reset")):
+        return "", "", None
+    head, equals, value = text.partition("=")
+    try:
+        word, *key = (token.text for token in DIALECTS["spark"]().tokenize(head) if token.text != ";")
+    except TokenError:
+        return "", "", None
+    return word.upper(), "".join(key), value if equals else None
 
 
 def query_start(sql: str) -> int | None:

@@ -106,8 +106,23 @@ def asks_columns(sql: str) -> bool:
 
 
 def after_comments(sql: str) -> str:
-    """A statement without the comments before its first word; a comment that isn't closed, or is nested, stays."""
+    """A statement without the comments before its first word; a comment that isn't closed stays."""
     sql = sql.lstrip()
-    while sql.startswith("/*") and (end := sql.find("*/")) > 0 and "/*" not in sql[2:end]:
-        sql = sql[end + 2 :].lstrip()
+    while sql.startswith(("--", "/*")) and (end := _end_of_comment(sql)):
+        sql = sql[end:].lstrip()
     return sql
+
+
+def _end_of_comment(sql: str) -> int:
+    """The place behind a comment, which may have others within; 0 of one that isn't closed."""
+    if sql.startswith("--"):
+        return sql.find("\n") + 1
+    depth, at = 1, 2
+    while depth:
+        close = sql.find("*/", at)
+        if close < 0:
+            return 0
+        opened = sql.find("/*", at, close)
+        depth += 1 if opened >= 0 else -1
+        at = (close if opened < 0 else opened) + 2
+    return at
