@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError, UnknownSchema, explained
+from dbt.adapters.sparkstream.streaming.refusals import UNKNOWN_SCHEMA, StreamingError, UnknownSchema, explained
 from dbt.adapters.sparkstream.streaming.sources.avro import Schemas
 from dbt.adapters.sparkstream.streaming.sources.reader import reader_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
@@ -126,7 +126,7 @@ def test_a_registry_without_the_subject_or_without_a_word(fake: FakeRegistry) ->
 
 
 def test_an_unknown_schema_in_sparks_words() -> None:
-    said = StreamingError("[USER_RAISED_EXCEPTION] SPARKSTREAM_SCHEMA 17 <`my db`.`bid`> SQLSTATE: P0001")
+    said = StreamingError(f"[USER_RAISED_EXCEPTION] {UNKNOWN_SCHEMA} 17 <`my db`.`bid`> SQLSTATE: P0001")
     found = explained(said, "checkpoint")
     assert isinstance(found, UnknownSchema) and (found.id, found.relation) == (17, "`my db`.`bid`")
 

@@ -27,8 +27,19 @@ _IN_PYTHON = re.compile(
 """The words of py4j, and of Spark Connect, before the trace of what fails in a sink."""
 _PYTHON_FAILED = "SQLSTATE: 38000"
 """The end of Spark's words about a trace of Python's, which has no place in SQL."""
-_RAISED = re.compile(r"^(?:\w+\.)*\w+: (.*)", re.MULTILINE | re.DOTALL)
+_RAISED = re.compile(r"^(?:\w+\.)*\w+: .*", re.MULTILINE | re.DOTALL)
 """The exception below a trace of Python's, whose other lines are indented."""
+CLASS = r"(?:[\w.$]{1,200}: )?"
+"""The Java class that may stand before a message."""
+OF_TASK = (
+    r"Job aborted due to stage failure: Task \d{1,9} in stage [\d.]{1,20} failed \d{1,4} times, most recent "
+    r"failure: Lost task [\d.]{1,20} in stage [\d.]{1,20} \(TID \d{1,19}\) \([^)\n]{1,300}\): "
+)
+"""Spark's words before the error of a task."""
+OF_PY4J = r"(?:An error occurred while calling [\w.]{1,100}\n: )?"
+OF_JAVA = rf"{OF_PY4J}(?:\([\w.$]{{1,200}}\) )?{CLASS}(?:{OF_TASK})?{CLASS}"
+"""All that py4j, Spark Connect and Spark put before the words of what has failed in Java; data can't be there."""
+_OF_JAVA = re.compile(OF_JAVA)
 _WORD = re.compile(r"[\w.`]*")
 _NO_TEXT = "org.apache.spark.SparkThrowableHelper.getMessage"
 """The call in which pyspark fails, as it asks Spark for the text of an error that is another's, such as Delta's."""
@@ -137,13 +148,24 @@ class Fault:
             cause = cause.rpartition(STREAMING_QUERY)[0] or cause
             if failed:
                 return Fault.of(cause.rstrip().removesuffix(STREAM_FAILED)).root
-        traced = _IN_PYTHON.match(self.message)
-        if traced or self.condition.startswith("FOREACH_BATCH"):
-            raised = _RAISED.search(self.message, traced.end() + 1 if traced else 0)
-            if raised is None or (traced and not raised[0].startswith("pyspark.errors.exceptions.")):
+        if (raised := self.raised) is not None:
+            exception, _, words = raised.partition(": ")
+            if not exception.startswith(("pyspark.errors.exceptions.", "py4j.protocol.Py4JJavaError")):
                 return self
-            return Fault.of(raised[1].replace(_PYTHON_FAILED, "").strip())
+            return Fault.of(words.replace(_PYTHON_FAILED, "").strip()).root
+        if not self.condition and (of_task := _OF_JAVA.match(self.message)):
+            below = Fault.of(self.message[of_task.end() :])
+            return below if below.condition else self
         return self
+
+    @property
+    def raised(self) -> str | None:
+        """The exception below a trace of Python's, of a sink; None for another fault."""
+        traced = _IN_PYTHON.match(self.message)
+        if not (traced or self.condition.startswith("FOREACH_BATCH")):
+            return None
+        found = _RAISED.search(self.message, traced.end() + 1 if traced else 0)
+        return found[0] if found else None
 
 
 def without_spot(message: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dbt.adapters.sparkstream.messages.faults import Fault, without_spot
+from dbt.adapters.sparkstream.messages.faults import OF_JAVA, Fault, without_spot
 from dbt.adapters.sparkstream.messages.places import Place, shown
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.sql.core.errors import Finding
@@ -105,7 +105,9 @@ _HINTS_OF_CONDITIONS = [
 """The beginning of a message with a condition -> what it means in a dbt project with windows."""
 _HINTS_OF_OTHERS = [
     (
-        re.compile(r"StatusCode\.UNAVAILABLE|failed to connect to all addresses"),
+        re.compile(
+            r"<_\w+ of RPC that terminated with:\s+status = StatusCode\.UNAVAILABLE|failed to connect to all addresses"
+        ),
         "the server is gone: it was stopped, killed, or has died. When it runs again: dbt retry",
     ),
     (
@@ -119,7 +121,7 @@ _HINTS_OF_OTHERS = [
         "  if it is never in time, look at the Python that the server starts: `sparkstream server status` names it",
     ),
     (
-        re.compile(r"ailed to find (the )?data source: kafka"),
+        re.compile(r"[Ff]ailed to find (the )?data source: kafka"),
         _NO_KAFKA,
     ),
     (re.compile(r"Nested databases are not supported by v1 session catalog"), _NO_CATALOG),
@@ -129,9 +131,9 @@ _HINTS_OF_OTHERS = [
         "  or database='spark_catalog'",
     ),
 ]
-"""Part of a message without a condition -> the same. One with a condition may quote data, in which all of this can
-stand."""
+"""The beginning of a message without a condition, behind what py4j and Spark put before it -> the same."""
 _SUGGESTED = " Did you mean one of the following? ["
+_OF_JAVA = re.compile(OF_JAVA)
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 
 
@@ -152,25 +154,20 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
     text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
     # An analysis error ends with the plan of the query.
     text = _without_ours(re.split(r";\n(?=['+:\w])", text)[0].strip())
-    if text.startswith("["):
+    if fault.condition and text.startswith("["):
         found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
     else:
         text = _unwritable(text)
-        found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.search(text)]
+        start = _OF_JAVA.match(text).end()  # type: ignore[union-attr]
+        found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.match(text, start)]
     if place is not None:
         return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
 
 
-_CLASS = r"(?:[\w.$]{1,200}: )?"
-_OF_TASK = (
-    r"(?:Job aborted due to stage failure: Task \d{1,9} in stage [\d.]{1,20} failed \d{1,4} times, most recent "
-    r"failure: Lost task [\d.]{1,20} in stage [\d.]{1,20} \(TID \d{1,19}\) \([^)\n]{1,300}\): )?"
-)
 _NOT_WRITTEN = re.compile(
-    rf"(?:An error occurred while calling [\w.]{{1,100}}\n: )?{_CLASS}{_OF_TASK}{_CLASS}"
-    r"(?:(?:Mkdirs failed to create|Parent path is not a directory:) (\S{1,4000})"
-    r"|(\S{1,4000}) \((Permission denied|Read-only file system|No space left on device)\))"
+    OF_JAVA + r"(?:(?:Mkdirs failed to create|Parent path is not a directory:) (\S{1,4000})"
+    r"|((?:\w{1,20}:)?/\S{1,4000}) \((Permission denied|Read-only file system|No space left on device)\))"
 )
 """Java's words for a folder that can't be written to, with all that Spark puts in front of them."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import secrets
 
-from dbt.adapters.sparkstream.messages.faults import Fault
+from dbt.adapters.sparkstream.messages.faults import CLASS, OF_PY4J, OF_TASK, Fault
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.streaming.worker.producer import NOT_SENT
 
@@ -23,7 +24,8 @@ class StreamingError(Exception):
         cause = self.__cause__
         if isinstance(cause, StreamingError):
             return cause.fault
-        return Fault.of(cause) if cause is not None and hasattr(cause, "getCondition") else Fault("", str(self))
+        of_spark = hasattr(cause, "getCondition") or hasattr(cause, "java_exception")
+        return Fault.of(cause) if cause is not None and of_spark else Fault("", str(self))
 
 
 ONLY_ADDED = "a stream reads what is only ever added to"
@@ -70,22 +72,19 @@ _REPEATED = re.compile(
 )
 """How it fails: it compares what it has read with what Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
 
-UNKNOWN_SCHEMA = "SPARKSTREAM_SCHEMA"
-"""How a query says that, before the number and the source."""
+UNKNOWN_SCHEMA = f"SPARKSTREAM_SCHEMA_{secrets.token_hex(8)}"
+"""The word with which a query says that, before the number and the source; another in each run, so no row has it."""
 
 _UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
 
-_BY_CLASS = r"(?:[\w$.]{1,200}: )?"
-"""The Java class that may stand before a message."""
-
 _IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")
-_IN_ICEBERG = re.compile(_BY_CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
+_IN_ICEBERG = re.compile(CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
 """How Delta and Iceberg say that a source has commits that don't only add rows."""
 
 _RESHAPED = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
 """The beginning of Delta's condition for a source with mapped names that has lost a column, or the name of one."""
 
-_GONE = re.compile(_BY_CLASS + r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
+_GONE = re.compile(CLASS + r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
 """How Iceberg says that it can't go on from where a stream was."""
 
 DAMAGES = (
@@ -100,9 +99,19 @@ DAMAGES = (
 """What Spark says of a checkpoint of which files are missing or half there."""
 
 
-UNREADABLE = "[FAILED_READ_FILE"
-"""How Spark begins to say that it can't read a file, be it of a source or of the checkpoint."""
+_UNREADABLE = "FAILED_READ_FILE"
+"""The beginning of Spark's conditions for a file that it can't read, be it of a source or of the checkpoint."""
 
+_ABORTED = "Job aborted due to "
+_SPARKS = (
+    r"org\.apache\.(?:kafka|spark\.sql)\.|java\.(?:util\.concurrent|io)\.|org\.apache\.spark\.SparkException"
+    r"|java\.lang\.(?:IllegalState|NullPointer)Exception"
+)
+_OF_OTHERS = re.compile(
+    rf"{OF_PY4J}{CLASS}(?:(?:{OF_TASK})?\(?(?!{_SPARKS})(?:[\w$]{{1,100}}\.){{1,20}}[\w$]{{1,100}}(?:\) |: |\n|\Z)"
+    rf"|{_ABORTED}(?!{OF_TASK.removeprefix(_ABORTED)}))"
+)
+"""The beginning of a message whose exception is neither Spark's nor Kafka's, and may quote data."""
 
 _OF_SPARK = (
     *("BATCH_METADATA_NOT_FOUND", "CANNOT_LOAD_STATE_STORE", "CHECKPOINT_FILE", "MALFORMED_LOG_FILE"),
@@ -116,7 +125,7 @@ LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they ar
 NO_TOPIC = "UnknownTopicOrPartitionException"
 """Part of what Spark says when a topic isn't there."""
 
-_NOT_SENT = re.compile(rf"{NOT_SENT} (\S+):")
+_NOT_SENT = re.compile(rf"RuntimeError: {NOT_SENT} (\S+):")
 _KAFKAS_REASON = re.compile(r"org\.apache\.kafka\.[\w.$]{1,200}: (.+)")
 
 _REASON = re.compile(
@@ -189,12 +198,16 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
         )
     if unknown := _UNKNOWN_SCHEMA.match(fault.message):
         return UnknownSchema(int(unknown[1]), unknown[2])
-    if fault.condition and not fault.condition.startswith(_OF_SPARK):
+    unsent = _NOT_SENT.match(fault.raised or "")
+    of_others = _OF_OTHERS.match(fault.message) or (fault.raised and not unsent)
+    if (fault.condition and not fault.condition.startswith(_OF_SPARK)) or of_others:
         return error  # it may quote data, in which all of the words below can stand
+    if fault.condition.startswith(_UNREADABLE):
+        return _unreadable(fault.message.splitlines()[0], checkpoint)
     whole = f"{text}\n{error.__cause__}"
     if _REPEATED.search(whole):
         return EndedAfterRepeat("Spark has failed after a micro-batch that it did again, which is in the table")
-    if unsent := _NOT_SENT.search(whole):
+    if unsent:
         reason = _KAFKAS_REASON.search(whole)
         advice = _shut_out(whole) or (
             "look for the topic in Kafka, and for where Kafka is in the options of sink\n"
@@ -217,18 +230,23 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
             "  look for its name in the options of the source's meta, and in Kafka\n"
             f"  if it was deleted: make it again, and {REBUILD}"
         )
-    told = next((line for line in text.splitlines() if UNREADABLE in line), "")
-    if any(words in text for words in DAMAGES) or (told and checkpoint in told):
-        return StreamingError(
-            f"the checkpoint in {checkpoint} is damaged: files of it are missing, or were cut off\n"
-            "  put its folder back from a copy, with all files of one moment, if there is one\n"
-            f"  else {REBUILD}\n"
-            f"  Spark says: {(told or text).splitlines()[0]}"
-        )
-    if not told:
-        return error
+    return _damaged(text.splitlines()[0], checkpoint) if any(words in text for words in DAMAGES) else error
+
+
+def _damaged(said: str, checkpoint: str) -> StreamingError:
     return StreamingError(
-        f"a file can't be read: {told[told.index(UNREADABLE) :]}\n"
+        f"the checkpoint in {checkpoint} is damaged: files of it are missing, or were cut off\n"
+        "  put its folder back from a copy, with all files of one moment, if there is one\n"
+        f"  else {REBUILD}\n"
+        f"  Spark says: {said}"
+    )
+
+
+def _unreadable(said: str, checkpoint: str) -> StreamingError:
+    if checkpoint in said:
+        return _damaged(said, checkpoint)
+    return StreamingError(
+        f"a file can't be read: {said}\n"
         "  mend it, or put a right one in its place under the same name\n"
         "  or, if its rows may be left out, remove it and write config(on_source_change='accept')"
     )

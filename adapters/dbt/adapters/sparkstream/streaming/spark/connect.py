@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from dbt.adapters.sparkstream.messages.faults import OF_JAVA, Fault
 from dbt.adapters.sparkstream.messages.readable import NO_WORKER, readable
 from dbt.adapters.sparkstream.spark.connect import is_connect
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
@@ -18,6 +20,7 @@ T = TypeVar("T")
 ATTEMPTS = 4
 """How often a streaming query is started before its Python process is given up."""
 
+_LATE = re.compile(OF_JAVA + NO_WORKER)
 _starting = threading.Lock()
 
 
@@ -55,7 +58,7 @@ def started(start: Callable[[], T]) -> T:
             try:
                 return start()
             except PySparkException as error:
-                if NO_WORKER not in str(error):
+                if not _LATE.match(Fault.of(error).message):
                     raise
                 late = error
     raise StreamingError(readable(f"{NO_WORKER}, {ATTEMPTS} times")) from late

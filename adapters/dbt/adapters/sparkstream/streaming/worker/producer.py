@@ -56,7 +56,7 @@ class Producer:
         try:
             records.write.format("kafka").options(**self._options).save()
         except Exception as error:
-            raise RuntimeError(f"{NOT_SENT} {self._options['topic']}: {error}") from error
+            raise RuntimeError(f"{NOT_SENT} {self._options['topic']}: {error}") from None  # the error is in the text
 
 
 def _header(name: str, value: str) -> str:
