@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -156,12 +157,10 @@ def check_empty(folder: Path, hint: str) -> None:
 def write_files(files: Mapping[str, str], folder: Path) -> None:
     """Writes files into a folder: path within it -> content."""
     for path, content in files.items():
-        file = folder / path
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content, encoding="utf-8")
+            private.write_below(folder, path, content.encode())
         except OSError as error:
-            fail(f"{file} can't be written: {error.strerror}")
+            fail(f"{folder / path} can't be written: {error.strerror}")
 
 
 def fail_interrupted() -> NoReturn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import time
@@ -13,6 +12,7 @@ from typing import Any
 import click
 
 from dbt.adapters.sparkstream.cli.common import Commands, complete_models, fail, project_options, run_operation
+from dbt.adapters.sparkstream.secrecy import private
 
 
 @click.command()
@@ -134,7 +134,10 @@ def show(models: tuple[str, ...], form: str, output: Path | None, **options: str
     if output is None:
         click.echo(text, nl=False)
     else:
-        _replace(output, text)
+        try:
+            private.replace(output, text, mode=0o644)  # a collector of metrics is another user
+        except OSError as error:
+            fail(f"can't write {output}: {error.strerror}")
 
 
 @streams.command()
@@ -164,14 +167,3 @@ def stop(models: tuple[str, ...], patience: float, **options: str | None) -> Non
     running = [name for name in models if name.rpartition(".")[2] not in found]
     if running:
         fail(f"{', '.join(running)}: told to end, and still running after {patience:g} seconds")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Writes a file whole: who reads it meanwhile sees the old one or the new one."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        fail(f"can't write {path}: {error.strerror}")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from dbt.adapters.sparkstream.cli.common import write_files
+
 
 @click.command()
 @click.option(
@@ -23,8 +25,7 @@ def schemas(into: Path) -> None:
     """
     from dbt.adapters.sparkstream.editors.schemas import schemas as all_schemas
 
-    into.mkdir(parents=True, exist_ok=True)
-    for name, schema in all_schemas().items():
-        path = into / f"{name}.json"
-        path.write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
-        click.echo(path)
+    files = {f"{name}.json": json.dumps(schema, indent=2) + "\n" for name, schema in all_schemas().items()}
+    write_files(files, into)
+    for name in files:
+        click.echo(into / name)

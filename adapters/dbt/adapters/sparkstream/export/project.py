@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.export import properties
 from dbt.adapters.sparkstream.export.errors import Unwritable
 from dbt.adapters.sparkstream.export.nodes import Writer
 from dbt.adapters.sparkstream.messages.mistakes import PACKAGES
+from dbt.adapters.sparkstream.secrecy import private
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host
@@ -119,8 +120,7 @@ class Build:
         listed = {"version": __version__, "files": sorted(path.as_posix() for path in files)}
         files[Path(LIST)] = (json.dumps(listed, indent=2) + "\n").encode()
         for path, content in files.items():
-            (self._into / path).parent.mkdir(parents=True, exist_ok=True)
-            (self._into / path).write_bytes(content)
+            private.write_below(self._into, path, content)
         return len(files)
 
     def _node(self, node: Any) -> None:
@@ -273,7 +273,7 @@ def _clear(into: Path) -> None:
     old = [into / name for name in json.loads((into / LIST).read_text(encoding="utf-8"))["files"]]
     # A list that came with the folder may be anybody's.
     for path in old:
-        if path.name == ".." or not path.parent.resolve().is_relative_to(into.resolve()):
+        if not private.is_below(into, path):
             raise DbtRuntimeError(
                 f"{into / LIST} names {path}, which lies elsewhere\n  name a folder that is empty or not there"
             )

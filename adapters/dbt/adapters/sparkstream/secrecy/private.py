@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -12,26 +14,39 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 class NotOurs(OSError):
     """A folder or file that another user owns or can write."""
 
-    def __init__(self, path: Path, what: str) -> None:
-        advice = "remove it, or choose another folder"
+    def __init__(self, path: Path, what: str, advice: str = "remove it, or choose another folder") -> None:
         super().__init__(0, f"{path} {what}, so what is in it can't be trusted; {advice}")
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder that only this user can enter; one that is there becomes so.
+    """Makes a folder that only this user can enter, and those above it that are missing.
+
+    One that is there becomes so, unless others may have put files into it.
 
     Raises:
-        NotOurs: another user owns the folder, or it is a link.
+        NotOurs: another user owns the folder or can write it, or it is a link.
         OSError: it can't be made.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not folder.parent.exists():
+        make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise NotOurs(folder, "is a link, and no folder")
     if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
         raise NotOurs(folder, "is another user's")
-    if stat.S_IMODE(found.st_mode) & 0o077:
+    if found.st_mode & 0o077:
         folder.chmod(0o700)
+        closed = not folder.lstat().st_mode & 0o077  # Windows' file systems have no modes, and stay open
+        if _others_write(found) and closed and any(folder.iterdir()):
+            folder.chmod(stat.S_IMODE(found.st_mode))
+            advice = f"remove it, or look at it and write: chmod 700 {folder}"
+            raise NotOurs(folder, "can be written by another user", advice)
+
+
+def _others_write(found: os.stat_result) -> bool:
+    """Whether more than the owner may write; the group of the owner's own number has nobody else in it."""
+    return bool(found.st_mode & (0o002 if found.st_gid == found.st_uid else 0o022))
 
 
 def check_file(path: Path) -> None:
@@ -46,7 +61,7 @@ def check_file(path: Path) -> None:
         return
     if stat.S_ISLNK(found.st_mode):
         raise NotOurs(path, "is a link")
-    if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
+    if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or _others_write(found)):
         raise NotOurs(path, "can be written by another user")
 
 
@@ -64,15 +79,31 @@ def read_secret(path: Path) -> str:
         return file.read().strip()
 
 
-def opened(path: Path, flags: int = os.O_WRONLY | os.O_TRUNC) -> int:
-    """Opens a file to write it; a link is not followed.
+def opened(path: Path, flags: int = os.O_WRONLY) -> int:
+    """Opens a file to write it, of which only this user sees the content; a link is not followed.
+
+    Args:
+        path: the file.
+        flags: what else to do; without O_APPEND and O_RDWR, its old content goes.
 
     Raises:
+        NotOurs: it is another user's, or a file elsewhere, too.
         OSError: it is a link, or can't be opened.
     """
-    handle = os.open(path, flags | os.O_CREAT | _NO_LINK, 0o600)
-    if hasattr(os, "fchmod"):
-        os.fchmod(handle, 0o600)
+    handle = os.open(path, flags | os.O_CREAT | _NO_LINK | getattr(os, "O_NONBLOCK", 0), 0o600)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            raise NotOurs(path, "is a file elsewhere, too, or none")
+        if hasattr(os, "fchmod"):
+            if found.st_uid != os.geteuid():
+                raise NotOurs(path, "is another user's")
+            os.fchmod(handle, 0o600)
+        if not flags & (os.O_APPEND | os.O_RDWR):
+            os.ftruncate(handle, 0)
+    except BaseException:
+        os.close(handle)
+        raise
     return handle
 
 
@@ -80,3 +111,44 @@ def write(path: Path, text: str) -> None:
     """Writes a file in place of what is there."""
     with open(opened(path), "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def replace(path: Path, text: str, mode: int = 0o600) -> None:
+    """Writes a file in one step: who reads it meanwhile sees the old one or the new one.
+
+    Args:
+        path: the file.
+        text: its text.
+        mode: who may read it, whatever the umask.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def is_below(folder: Path, path: Path) -> bool:
+    """Whether a file lies in a folder, or in one of its folders; a link out of it leads elsewhere."""
+    return path.name != ".." and path.parent.resolve().is_relative_to(folder.resolve())
+
+
+def write_below(folder: Path, name: str | Path, content: bytes) -> None:
+    """Writes a file that everybody may read into a folder, which may have come with links in it.
+
+    Raises:
+        OSError: a link leads elsewhere, or the file can't be written.
+    """
+    path = folder / name
+    if not is_below(folder, path):
+        raise OSError(errno.ELOOP, "a link leads elsewhere", str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, 0o666), "wb") as file:
+        file.write(content)

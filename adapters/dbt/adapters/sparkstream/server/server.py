@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import cluster, jars, launch, probe, process
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import (
@@ -199,7 +200,7 @@ class Server:
         """Keeps every other process from starting this folder's server."""
         import fcntl
 
-        with open(self._folder.lock, "r+") as lock:
+        with open(private.opened(self._folder.lock, os.O_RDWR), "r+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -149,6 +148,4 @@ def read_state(path: Path) -> ServerState | None:
 
 def write_state(path: Path, state: ServerState) -> None:
     """Puts the state in the file, in one step: a reader sees the old or the new one."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    private.write(temporary, json.dumps(asdict(state), indent=2) + "\n")
-    os.replace(temporary, path)
+    private.replace(path, json.dumps(asdict(state), indent=2) + "\n")

