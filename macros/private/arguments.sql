@@ -39,7 +39,7 @@
   {%- if windows > most -%}
     {%- set longer = (size + most - 1) // most -%}
     {{ exceptions.raise_compiler_error(
-      macro_name ~ ": a row is in " ~ '{:,}'.format(windows) ~ " of these windows, and " ~ '{:,}'.format(most) ~ " is the most"
+      macro_name ~ ": a row is in " ~ windows ~ " of these windows, and " ~ most ~ " is the most"
       ~ "\n  write a " ~ argument ~ " of " ~ written((longer + 999) // 1000 * 1000)
       ~ " or more, or set max_windows in the model's config"
     ) }}
@@ -70,8 +70,10 @@
   {%- set closings = {'(': ')', '[': ']', '{': '}'} -%}
   {%- set at = namespace(quote='', raw=false, escaped=false, comment='', before='', fault=none) -%}
   {%- set open = [] -%}
-  {%- for c in text if at.fault is none -%}
-    {%- if at.comment -%}
+  {%- for c in text -%}
+    {%- if at.fault is not none -%}
+      {#- The first one counts. dbt 2 would ask a condition of the loop once, before all rounds. -#}
+    {%- elif at.comment -%}
       {%- if (at.comment == '--' and c == '\n') or (at.comment == '/*' and at.before ~ c == '*/') -%}
         {%- set at.comment = '' -%}
         {%- set c = ' ' -%}

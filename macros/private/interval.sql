@@ -33,10 +33,12 @@
   {%- endif -%}
   {#- A space wherever a number and a unit touch. -#}
   {%- set spaced = namespace(text='', in_number=true) -%}
-  {%- for c in plain if c != ' ' or not spaced.in_number -%}
-    {%- set in_number = c in '0123456789.+-' -%}
-    {%- set spaced.text = spaced.text ~ (' ' if in_number != spaced.in_number else '') ~ c -%}
-    {%- set spaced.in_number = in_number -%}
+  {%- for c in plain -%}
+    {%- if c != ' ' or not spaced.in_number -%}
+      {%- set in_number = c in '0123456789.+-' -%}
+      {%- set spaced.text = spaced.text ~ (' ' if in_number != spaced.in_number else '') ~ c -%}
+      {%- set spaced.in_number = in_number -%}
+    {%- endif -%}
   {%- endfor -%}
   {%- set words = spaced.text.split() -%}
   {%- if not words or words | length is odd -%}

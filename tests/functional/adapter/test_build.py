@@ -240,18 +240,33 @@ def test_properties_hold_nothing_of_ours(written: Path) -> None:
         "{{ tumble(target.schema ~ '.bids', 'bidtime', '1 day') }}",
         "{% if execute %}{% do run_query('select 1') %}{{ hop('x', 'y', '1 day', '2 days') }}{% endif %}",
         "{% call window_sql(dialect='flink') %}SELECT 1{% endcall %}",
+        "{% if flags.WHICH == 'run' %}select * from {{ tumble(ref('bids'), 'bidtime', '1 day') }}{% endif %}",
+        "{% if execute and flags.WHICH == 'run' %}{{ days_of('x') }}{% endif %}",
     ],
 )
-def test_hooks_of_the_project(shop: Project, tmp_path: Path, hook: str) -> None:
-    """They stay as they are, so one with a window is refused."""
-    shop.write({"dbt_project.yml": f"{PROJECT}on-run-end: [{json.dumps(hook)}, \"{{{{ log('done') }}}}\"]\n"})
+def test_hooks(shop: Project, tmp_path: Path, hook: str) -> None:
+    """They stay as they are, so one with a window is refused, and so is a model with such a hook."""
+    model = f'{{{{ config(post_hook="{hook}") }}}}\nselect 1 as x'
+    more = {
+        "dbt_project.yml": f"{PROJECT}on-run-end: [{json.dumps(hook)}, \"{{{{ log('done') }}}}\"]\n",
+        "models/hooked.sql": model,
+        "macros/days_of.sql": "{% macro days_of(x) %}select * from {{ tumble(x, 'ts', '1 day') }}{% endmacro %}",
+    }
+    shop.write(more)
     try:
         done = build(shop, tmp_path / "a")
         assert "shop-on-run-end-0 is refused" in done.output, done.output
+        assert "hooked is refused" in done.output, done.output
         assert "shop-on-run-end-1" not in done.output
         assert done.exit_code == 1
+        assert build(shop, tmp_path / "b", "--skip").exit_code == 0
+        project = yaml.safe_load((tmp_path / "b" / "dbt_project.yml").read_text())
+        assert project["on-run-end"] == ["{{ log('done') }}"]
+        assert not (tmp_path / "b" / "models" / "hooked.sql").exists()
     finally:
         shop.write({"dbt_project.yml": PROJECT})
+        for name in ("models/hooked.sql", "macros/days_of.sql"):
+            (shop.folder / name).unlink()
 
 
 @pytest.mark.long

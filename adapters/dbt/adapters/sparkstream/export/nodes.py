@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -69,13 +69,22 @@ class Writer:
 
     def uses_ours(self, node: Any) -> bool:
         """Whether a node calls a macro of the package, by itself or through others."""
-        packages = (node.package_name, *PACKAGES)
+        return self._calls_ours(node, node.raw_code, node.depends_on.macros)
+
+    def _calls_ours(self, node: Any, template: str, noted: Sequence[str] = ()) -> bool:
         # dbt notes no macro that stands below `{% if execute %}`.
-        for name in templates.names(node.raw_code):
-            named = [f"macro.{package}.{name}" for package in packages if f"macro.{package}.{name}" in self._macros]
-            if named and named[0].split(".")[1] in PACKAGES:
-                return True
-        remaining, seen = list(node.depends_on.macros), set()
+        called = (
+            next(
+                (
+                    key
+                    for package in (node.package_name, *PACKAGES)
+                    if (key := f"macro.{package}.{name}") in self._macros
+                ),
+                "",
+            )
+            for name in templates.names(template)
+        )
+        remaining, seen = [*noted, *filter(None, called)], set()
         while remaining:
             name = remaining.pop()
             if name.split(".")[1] in PACKAGES:
@@ -200,7 +209,7 @@ class Writer:
     def _check_hooks(self, node: Any) -> None:
         config = node.config
         for hook in [*(getattr(config, "pre_hook", None) or ()), *(getattr(config, "post_hook", None) or ())]:
-            if self._renderer.render(node, hook.sql, Marks()).changed:
+            if self._calls_ours(node, hook.sql) or self._renderer.render(node, hook.sql, Marks()).changed:
                 raise Unwritable(f"a hook of it holds a window, and hooks stay as they are: {hook.sql.strip()}")
 
 

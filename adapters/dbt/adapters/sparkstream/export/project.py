@@ -70,6 +70,7 @@ class Build:
         self._texts: dict[Path, str] = {}
         self._absent: set[Path] = set()
         self._tests: set[str] = set()
+        self._lost_hooks: set[str] = set()
         self.outcome = Outcome()
 
     def plan(self) -> Outcome:
@@ -109,7 +110,7 @@ class Build:
             if path not in files and path not in self._absent:
                 files[path] = self._copied(path)
         project = (self._folder / "dbt_project.yml").read_text(encoding="utf-8")
-        files[Path("dbt_project.yml")] = properties.project(project).encode()
+        files[Path("dbt_project.yml")] = properties.project(project, self._lost_hooks).encode()
         for name in ("packages.yml", "dependencies.yml"):
             if (self._folder / name).is_file():
                 text = properties.packages((self._folder / name).read_text(encoding="utf-8"), self._folder, self._into)
@@ -203,6 +204,7 @@ class Build:
                 why = str(error)
             if changed:
                 self.outcome.refused[node.name] = why
+                self._lost_hooks.add(node.raw_code.strip())
 
     def _of_packages(self) -> None:
         """What other packages have of ours stays in them, so it can't be written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,20 @@ def _test_name(test: Any) -> str | None:
     return str(test).split(".")[-1] if test else None
 
 
-def project(text: str) -> str:
-    """dbt_project.yml; the same text where nothing in it has to go."""
+def project(text: str, hooks: AbstractSet[str] = frozenset()) -> str:
+    """dbt_project.yml; the same text where nothing in it has to go.
+
+    Args:
+        hooks: SQL of the hooks at the start and the end of a run that aren't written.
+    """
     content: dict[str, Any] = yaml.safe_load(text)
     before = yaml.safe_dump(content)
+    for key in ("on-run-start", "on-run-end"):
+        given = content.get(key) or ()
+        listed = [given] if isinstance(given, str) else list(given)
+        kept = [hook for hook in listed if hook.strip() not in hooks]
+        if kept != listed:
+            content[key] = kept
     for tree in _TREES:
         if isinstance(content.get(tree), dict):
             _prune(content[tree])
