@@ -7,8 +7,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.translate import tables
 from tests.unit.sql.pairs import Pairs, flat
@@ -174,3 +177,25 @@ class TestTables:
 def test_a_schema_for_what_is_no_table(name: str) -> None:
     with pytest.raises(ValueError, match="is no name of a table"):
         translate("select * from tumble(t, ts, '5m')", schema={name: {"ts": "timestamp"}})
+
+
+def test_a_name_among_many_inputs_takes_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    columns = Resolver.columns
+
+    def counted(self: Resolver, relation: exp.Expr) -> Columns:
+        nonlocal asked
+        asked += 1
+        return columns(self, relation)
+
+    monkeypatch.setattr(Resolver, "columns", counted)
+
+    def asked_for(inputs: int) -> int:
+        nonlocal asked
+        asked = 0
+        names = ", ".join(f"x{i}" for i in range(inputs))
+        joins = " ".join(f"CROSS JOIN UNNEST(t.a) AS u{i}(x{i})" for i in range(inputs))
+        translate(f"SELECT {names} FROM t {joins}", "flink", schema={"t": {"a": "array<int>"}})
+        return asked
+
+    assert asked_for(80) < 5 * asked_for(20)

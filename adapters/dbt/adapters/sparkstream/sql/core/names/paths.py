@@ -6,10 +6,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
-
-_LATER = (exp.Unnest, exp.Lateral)
-
 
 def names_of(node: exp.Expr | None) -> list[str] | None:
     """The parts of a dotted name: t, r and v of `t.r.v`. None for other expressions, such as `f(x).v`."""
@@ -57,17 +53,3 @@ def is_called(relation: exp.Expr, names: Sequence[str]) -> bool:
         return len(names) == 1 and relation.alias_or_name.casefold() == names[0].casefold()
     own, asked = [part.name.casefold() for part in relation.parts], [name.casefold() for name in names]
     return own[-len(asked) :] == asked[-len(own) :]
-
-
-def in_sight(inputs: Sequence[exp.Expr], place: exp.Expr) -> Sequence[exp.Expr]:
-    """The inputs of a query that a name at a place within it can mean.
-
-    In UNNEST and LATERAL these are the relations that stand before it.
-    """
-    around: exp.Expr | None = place if isinstance(place, _LATER) else enclosing(place, *_LATER)
-    while around is not None:
-        at = next((i for i, relation in enumerate(inputs) if relation is around), None)
-        if at is not None:
-            return inputs[:at]
-        around = enclosing(around, *_LATER)
-    return inputs

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.names.paths import in_sight, is_called
+from dbt.adapters.sparkstream.sql.core.names.paths import is_called
 from dbt.adapters.sparkstream.sql.core.nested import field, fields
 from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, enclosing_such, once
@@ -41,11 +42,25 @@ class Columns:
 
     def find(self, name: str) -> Column | None:
         """The column of a name, in any case."""
-        return self._by_name.get(name.casefold())
+        return next(iter(self.named.get(name.casefold(), ())), None)
 
     @cached_property
-    def _by_name(self) -> dict[str, Column]:
-        return {column.name.casefold(): column for column in reversed(self.items)}
+    def named(self) -> dict[str, list[Column]]:
+        """Name in lower case -> its first column, in a list of one."""
+        return {column.name.casefold(): [column] for column in reversed(self.items)}
+
+    @cached_property
+    def with_fields(self) -> dict[str, list[Column]]:
+        """As `named`, and for other names the fields of rows that are the fewest levels down."""
+        found = self.named
+        level = [c for c in self.items if c.type and c.type.startswith("struct")]
+        while level:
+            level = [Column(*inner, rows=(*c.rows, c.name)) for c in level for inner in fields(c.type) or ()]
+            below: dict[str, list[Column]] = {}
+            for column in level:
+                below.setdefault(column.name.casefold(), []).append(column)
+            found = {**below, **found}
+        return found
 
     def renamed(self, names: list[str]) -> Columns:
         """The same columns under the names of an alias' column list."""
@@ -59,19 +74,49 @@ class Columns:
         return Columns(self.items + other.items, self.complete and other.complete)
 
 
+_LATER = (exp.Unnest, exp.Lateral)
+_Known = tuple[dict[str, list[Column]], bool]
+"""Name in lower case -> columns of a relation, or fields, that it means; and whether the relation has no others."""
+
+
 class _Inputs:
-    """What stands in FROM and joins of a query, as far as a name can mean it."""
+    """Relations in FROM and joins of a query, found by name and by column: there may be thousands of both."""
 
-    def __init__(self, relations: Sequence[exp.Expr]) -> None:
+    def __init__(self, relations: Sequence[exp.Expr], known: Callable[[exp.Expr], _Known]) -> None:
         self.relations = relations
+        self._known = known
+        self.places = {id(relation): place for place, relation in enumerate(relations)}
+        self.by_name: dict[str, list[exp.Expr]] = {}
+        for relation in relations:
+            self.by_name.setdefault(relation.alias_or_name.casefold(), []).append(relation)
+        self.read = 0
+        self.reading = False
+        self._columns: dict[str, list[tuple[int, list[Column]]]] = {}
+        self._first_incomplete = len(relations)
 
-    @cached_property
-    def by_name(self) -> dict[str, list[exp.Expr]]:
-        """Name in lower case -> the relations of that name: a query may have hundreds, and as many columns of each."""
-        found: dict[str, list[exp.Expr]] = {}
-        for relation in self.relations:
-            found.setdefault(relation.alias_or_name.casefold(), []).append(relation)
-        return found
+    def seen_from(self, place: exp.Expr) -> int:
+        """The number of relations that a name at a place can mean: in UNNEST and LATERAL, those that stand before."""
+        around: exp.Expr | None = place if isinstance(place, _LATER) else enclosing(place, *_LATER)
+        while around is not None:
+            if id(around) in self.places:
+                return self.places[id(around)]
+            around = enclosing(around, *_LATER)
+        return len(self.relations)
+
+    def columns(self, name: str, count: int) -> tuple[list[Column], bool]:
+        """The columns of a name in the first `count` relations, and whether these have no others."""
+        if self.read < count:
+            self.reading = True
+            for place in range(self.read, count):
+                known, complete = self._known(self.relations[place])
+                for each, found in known.items():
+                    self._columns.setdefault(each, []).append((place, found))
+                if not complete:
+                    self._first_incomplete = min(place, self._first_incomplete)
+                self.read = place + 1
+            self.reading = False
+        named = takewhile(lambda each: each[0] < count, self._columns.get(name.casefold(), ()))
+        return [column for _, found in named for column in found], self._first_incomplete >= count
 
 
 class DottedNames:
@@ -87,18 +132,24 @@ class DottedNames:
         self._bare_fields = bare_fields
         self._inputs_of: dict[int, tuple[exp.Select, _Inputs]] = {}
 
-    def _inputs(self, select: exp.Select, place: exp.Expr) -> _Inputs:
-        """The inputs of a query that a name at a place in it can mean."""
+    def _inputs(self, select: exp.Select, place: exp.Expr) -> tuple[_Inputs, int]:
+        """The inputs of a query, and how many of them a name at a place in it can mean."""
         if id(select) not in self._inputs_of:
-            self._inputs_of[id(select)] = select, _Inputs(sources(select))
-        every = self._inputs_of[id(select)][1]
-        seen = in_sight(every.relations, place)
-        return every if seen is every.relations else _Inputs(seen)
+            self._inputs_of[id(select)] = select, _Inputs(sources(select), self._known)
+        inputs = self._inputs_of[id(select)][1]
+        count = inputs.seen_from(place)
+        if inputs.reading and inputs.read < count:  # a name within one of the inputs, whose columns are being read
+            inputs = _Inputs(inputs.relations, self._known)
+        return inputs, count
+
+    def _known(self, relation: exp.Expr) -> _Known:
+        columns = self._columns(relation)
+        return columns.with_fields if self._bare_fields else columns.named, columns.complete
 
     def is_own(self, names: list[str], place: exp.Expr, select: exp.Select) -> bool:
         """Whether a name means a column of the query's own inputs, and not of a query around it."""
-        inputs = self._inputs(select, place)
-        return bool(self._qualified(names, inputs) or self._bare(names, inputs.relations))
+        inputs, count = self._inputs(select, place)
+        return bool(self._qualified(names, inputs, count) or self._bare(names, inputs, count))
 
     def meant(self, names: list[str], place: exp.Expr, select: exp.Select) -> list[Column] | None:
         """What a dotted name at a place of a query may mean; None where nobody knows."""
@@ -107,12 +158,12 @@ class DottedNames:
         while scope is not None:
             if isinstance(scope, Opaque):
                 return None
-            inputs = self._inputs(scope, place)
-            found = self._qualified(names, inputs)
+            inputs, count = self._inputs(scope, place)
+            found = self._qualified(names, inputs, count)
             if found is None or found:
                 return found
             if not unsure:
-                found = self._bare(names, inputs.relations)
+                found = self._bare(names, inputs, count)
                 if found:
                     return found
                 unsure = found is None or bool(scope.args.get("laterals"))
@@ -121,36 +172,30 @@ class DottedNames:
             scope = enclosing(scope, exp.Select)
         return None if unsure else []
 
-    def _qualified(self, names: list[str], inputs: _Inputs) -> list[Column] | None:
+    def _qualified(self, names: list[str], inputs: _Inputs, count: int) -> list[Column] | None:
         """The columns, and fields of rows, that a name means which begins with one of the inputs."""
         for first in range(len(names) - 1, 0, -1):
-            owners = [s for s in inputs.by_name.get(names[first - 1].casefold(), ()) if is_called(s, names[:first])]
-            found = self._bare(names[first:], owners) if owners else []
+            called = [s for s in inputs.by_name.get(names[first - 1].casefold(), ()) if is_called(s, names[:first])]
+            known = [self._known(s) for s in called if inputs.places[id(s)] < count]
+            owners = [c for named, _ in known for c in named.get(names[first].casefold(), ())]
+            found = _inner(owners, names[first + 1 :], all(complete for _, complete in known))
             if found is None or found:
                 return found
         return []
 
-    def _bare(self, names: list[str], inputs: Sequence[exp.Expr]) -> list[Column] | None:
+    def _bare(self, names: list[str], inputs: _Inputs, count: int) -> list[Column] | None:
         """The columns, and fields of rows, that a name means which begins with a column of one of the inputs.
 
         An input without a column of that name has the field of a row instead, where fields may be named alone.
         """
-        columns = [self._columns(s) for s in inputs]
-        owners = [column for known in columns for column in self._called(known, names[0])]
-        found = [inner for c in owners for inner in _within(c, names[1:])]
-        return found or ([] if all(c.complete for c in columns) else None)
+        owners, complete = inputs.columns(names[0], count)
+        return _inner(owners, names[1:], complete)
 
-    def _called(self, known: Columns, name: str) -> list[Column]:
-        """The column of a name, or the fields of rows of that name that are the fewest levels down."""
-        column = known.find(name)
-        if column is not None or not self._bare_fields:
-            return [column] if column else []
-        level = [c for c in known.items if c.type and c.type.startswith("struct")]
-        found: list[Column] = []
-        while level and not found:
-            level = [Column(*inner, rows=(*c.rows, c.name)) for c in level for inner in fields(c.type) or ()]
-            found = [c for c in level if c.name.casefold() == name.casefold()]
-        return found
+
+def _inner(owners: list[Column], names: list[str], complete: bool) -> list[Column] | None:
+    """The fields that a path leads to in some columns; None where there is none and columns may be unknown."""
+    found = [inner for column in owners for inner in _within(column, names)]
+    return found or ([] if complete else None)
 
 
 def _within(column: Column, names: list[str]) -> list[Column]:
