@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.dialects.flink import rowtimes
@@ -293,11 +293,11 @@ class Statement:
 
     def _tables(self, tree: exp.Expr) -> Iterator[exp.Table]:
         functions = window_functions(tree)
-        grouped = any(is_auxiliary(n, self._strict) for n in tree.find_all(exp.Anonymous)) or any(
-            is_group_window(n, self._strict) for g in tree.find_all(exp.Group) for n in g.find_all(exp.Anonymous)
+        grouped = any(is_auxiliary(n, self._strict) for n in find(tree, exp.Anonymous)) or any(
+            is_group_window(n, self._strict) for g in find(tree, exp.Group) for n in g.find_all(exp.Anonymous)
         )
-        framed = self._dialect != "spark" or tree.find(FramedWindow, LastJoin) is not None
-        for table in tree.find_all(exp.Table):
+        framed = self._dialect != "spark" or any(find(tree, FramedWindow, LastJoin))
+        for table in find(tree, exp.Table):
             if isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into":
                 within_query = enclosing(table, exp.Select, exp.SetOperation)
                 if within_query and (functions or grouped or framed):

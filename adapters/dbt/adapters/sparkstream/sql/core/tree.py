@@ -29,6 +29,23 @@ def once(answer: Callable[[_E], _T]) -> Callable[[_E], _T]:
     return kept
 
 
+@once
+def every(tree: exp.Expr) -> list[exp.Expr]:
+    """All nodes of a statement, breadth first, which are collected once: a dozen passes read them."""
+    found = [tree]
+    for node in found:  # and those that are added on the way
+        for value in node.args.values():
+            for child in value if type(value) is list else (value,):
+                if isinstance(child, exp.Expr):
+                    found.append(child)
+    return found
+
+
+def find(tree: exp.Expr, *kinds: type[_E]) -> Iterator[_E]:
+    """The nodes of some kinds in a statement."""
+    return (node for node in every(tree) if isinstance(node, kinds))
+
+
 def enclosing(node: exp.Expr, *kinds: type[_E]) -> _E | None:
     """The innermost node of some kinds around a node."""
     return _climb(node, kinds, lambda around: isinstance(around, kinds))

@@ -13,6 +13,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers
 from dbt.adapters.sparkstream.sql.core.nodes import UNITS, Difference, Unknown, WhenValues
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path
@@ -196,7 +197,7 @@ class Flink(SparkStream):
 
 def rowtimes(tree: exp.Expr) -> Iterator[exp.Identifier]:
     """Where a query names the event time as Confluent does."""
-    return (each for each in tree.find_all(exp.Identifier) if each.this == ROWTIME and not each.quoted)
+    return (each for each in find(tree, exp.Identifier) if each.this == ROWTIME and not each.quoted)
 
 
 def qualifier(table: exp.Table) -> list[exp.Expr]:

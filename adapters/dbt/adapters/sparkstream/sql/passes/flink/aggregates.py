@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import TypeOf, Types, same
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, number
@@ -183,7 +183,7 @@ def is_unnested(call: exp.Anonymous) -> bool:
     select = enclosing(call, exp.Select)
     if select is None:
         return False
-    unnests = select.root().find_all(exp.Unnest)
+    unnests = find(select.root(), exp.Unnest)
     return any(enclosing(each, exp.Select) is not select and each.find(exp.Column) for each in unnests)
 
 
@@ -196,7 +196,7 @@ def is_taken_apart(call: exp.Anonymous) -> bool:
     name = alias.alias.casefold()
     uses = [
         column
-        for column in select.root().find_all(exp.Column)
+        for column in find(select.root(), exp.Column)
         if column.name.casefold() == name and enclosing(column, exp.Select) is not select
     ]
     readers = [enclosing(column, exp.Select) for column in uses]

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.tree import every
 from dbt.adapters.sparkstream.sql.passes.flink.arithmetic import Arithmetic
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import Constructs
@@ -67,7 +68,7 @@ class FlinkExpressions:
         Raises:
             TranslationError: Flink refuses it, or Spark has no way to say it.
         """
-        for node in tree.walk():
+        for node in every(tree):
             handler = self._handlers.get(type(node))
             if handler is not None:
                 yield from handler(node)

@@ -11,6 +11,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
+from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
 from dbt.adapters.sparkstream.sql.passes.flink.frames import has_ignored_frame
@@ -65,6 +66,8 @@ class Hints:
 
 def _hints(text: str, tokens: Tokens) -> Iterator[tuple[Span, bool]]:
     """Where each hint stands, and whether it stands behind SELECT; elsewhere, sqlglot takes a hint for a comment."""
+    if "/*+" not in text:
+        return
     at = 0
     for token in tokens:
         yield from ((span, False) for span in _between(text, at, token.start))
@@ -91,7 +94,7 @@ def _between(text: str, at: int, end: int) -> Iterator[Span]:
 
 def ignored(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
     """A warning for each piece of syntax that is left out, as Flink ignores it."""
-    for node in tree.find_all(exp.Order, exp.IgnoreNulls, exp.Window, WindowFunction):
+    for node in find(tree, exp.Order, exp.IgnoreNulls, exp.Window, WindowFunction):
         if isinstance(node, exp.Window):
             if has_ignored_frame(node):
                 name = node.args["alias"]

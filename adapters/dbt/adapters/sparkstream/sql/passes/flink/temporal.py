@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _HINT = (
@@ -257,7 +257,7 @@ class TemporalJoins(Rewriter):
         """
         span, (start, end) = self.source.span(cte), self.source.span(versions.query)
         number, where = self.source.span(versions.number), self.source.span(versions.condition)
-        tables = cte.root().find_all(exp.Table)
+        tables = find(cte.root(), exp.Table)
         is_read = any(find_cte(table) is cte for table in tables if table.args.get("version") is None)
         at = self.source.tokens.at(where[0])
         first = self.source.tokens[at if self.source.tokens[at].token_type == TokenType.WHERE else at - 1].start

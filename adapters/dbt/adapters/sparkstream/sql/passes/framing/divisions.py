@@ -10,7 +10,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 
 
@@ -21,7 +21,7 @@ def whole_divisions(source: Source, resolver: Resolver, tree: exp.Expr) -> Itera
     """
     before: Counter[int] = Counter()
     behind: dict[int, str] = {}
-    for node in tree.find_all(exp.Div):
+    for node in find(tree, exp.Div):
         select = enclosing(node, exp.Select) or NO_SELECT
         if any(resolver.type(side, select) not in INTEGERS for side in (node.left, node.right)):
             continue

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
 from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED
@@ -60,7 +60,7 @@ class GroupedCalls:
             TranslationError: an aggregate is wrong, or needs a window.
         """
         read: dict[int, FramedSelect] = {}
-        for node in tree.find_all(exp.Anonymous):
+        for node in find(tree, exp.Anonymous):
             select = enclosing(node, exp.Select)
             if node.name.upper() not in AGGREGATES or select is None or SPAN not in select.meta:
                 continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.tree import find
 
 _PATTERN = "write date_format(ts, 'yyyy-MM-dd')"
 _PARSE = "write to_timestamp(text, 'yyyy-MM-dd')"
@@ -42,7 +43,7 @@ def refuse_what_spark_lacks(source: Source, tree: exp.Expr) -> None:
     Raises:
         TranslationError: at the first of them.
     """
-    for node in tree.find_all(exp.Anonymous, exp.SimilarTo, exp.Column):
+    for node in find(tree, exp.Anonymous, exp.SimilarTo, exp.Column):
         if isinstance(node, exp.SimilarTo):
             raise source.error(
                 source.span(node), "Spark has no SIMILAR TO", "write text RLIKE '^(a|b)$', a pattern as Java has it"

@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
 from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
@@ -71,7 +71,7 @@ class Frames:
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """One edit for every SELECT with windows or LAST JOIN; the SELECT is checked before anything is edited."""
-        for select in tree.find_all(exp.Select):
+        for select in find(tree, exp.Select):
             if not (select.args.get("windows") or _has_frames(select)):
                 continue
             if SPAN not in select.meta:

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.core.tree import every, find, own
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
@@ -27,9 +27,8 @@ def _edit(span: Span, text: str) -> Edit:
 
 def extent(source: Source, tree: exp.Expr) -> Span:
     """From the first to the last token of a statement."""
-    start = min((n.meta[SPAN][0] for n in tree.walk() if n._meta and SPAN in n.meta), default=0)
-    end = max((n.meta[SPAN][1] for n in tree.walk() if n._meta and SPAN in n.meta), default=len(source.text))
-    return start, end
+    spans = [node.meta[SPAN] for node in every(tree) if node._meta and SPAN in node.meta]
+    return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else (0, len(source.text))
 
 
 class SQLstreamSpelling:
@@ -48,24 +47,24 @@ class SQLstreamSpelling:
         """
         refuse_what_spark_lacks(self._source, tree)
         yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
-        for node in tree.find_all(exp.Floor, exp.Ceil):
+        for node in find(tree, exp.Floor, exp.Ceil):
             if node.args.get("to"):
                 yield self._rounding(node)
-        for step in tree.find_all(Step):
+        for step in find(tree, Step):
             yield self._step(step)
-        for elapsed in tree.find_all(Elapsed):
+        for elapsed in find(tree, Elapsed):
             start, end = self._source.span(elapsed)
             behind = self._source.span(elapsed.this)[1]
             yield _edit((start, start), "CAST(")
             yield _edit((behind, end), f" AS INTERVAL {elapsed.args['units']})")
-        for call in tree.find_all(exp.Anonymous):
+        for call in find(tree, exp.Anonymous):
             # It says that its value grows, and is the value.
             if call.name.upper() == "MONOTONIC" and len(call.expressions) == 1:
                 start = self._source.call_span(call)[0]
                 yield _edit((start, self._source.span(call.expressions[0])[0]), "(")
         yield from whole_divisions(self._source, self._resolver, tree)
         yield from stream_joins(self._source, tree)
-        for select in tree.find_all(exp.Select):
+        for select in find(tree, exp.Select):
             yield from self._names(select)
             if select.args.get("group"):
                 yield from self._edges(select)

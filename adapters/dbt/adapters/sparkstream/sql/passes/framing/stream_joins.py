@@ -17,6 +17,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import STREAM_WINDOW, StreamWindow
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 
@@ -29,7 +30,7 @@ def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
     Raises:
         TranslationError: the windows don't say by which times rows meet.
     """
-    for select in tree.find_all(exp.Select):
+    for select in find(tree, exp.Select):
         from_ = select.args.get("from_") or select.args.get("from")
         joins = select.args.get("joins") or []
         if not from_:

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tokens import Span
+from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.writing import placed
 from dbt.adapters.sparkstream.sql.passes.match.checks import Checks
 from dbt.adapters.sparkstream.sql.passes.match.names import MatchNames
@@ -36,7 +37,7 @@ class Matches:
         Raises:
             TranslationError: Flink refuses it, or Spark can't say it.
         """
-        for match in tree.find_all(MatchRecognize):
+        for match in find(tree, MatchRecognize):
             Checks(self._source, self._resolver, match).check()
             names = _names(match)
             for part in (*match.measures, *match.definitions):

@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, Interva
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -140,7 +140,7 @@ class OverSums:
         Args:
             skipped: ids of the queries that other rules have rewritten.
         """
-        for select in tree.find_all(exp.Select):
+        for select in find(tree, exp.Select):
             if id(select) in skipped:
                 continue
             frames: dict[str, list[exp.Window]] = {}

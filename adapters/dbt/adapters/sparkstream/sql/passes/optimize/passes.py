@@ -11,7 +11,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import (
     Cumulate,
     Hop,
@@ -33,7 +33,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import gcd_slice
 
 def has_frames(trees: Iterable[exp.Expr]) -> bool:
     """Whether a statement has frames of OVER; a quick test."""
-    return any(tree.find(exp.WindowSpec, FramedWindow) is not None for tree in trees)
+    return any(any(find(tree, exp.WindowSpec, FramedWindow)) for tree in trees)
 
 
 def may_pay(trees: Iterable[exp.Expr], resolver: Resolver) -> bool:

@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.core.names.checks import refuse_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find, own
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
@@ -86,7 +86,7 @@ class GroupWindows:
 
     def windows(self, tree: exp.Expr) -> Iterator[tuple[exp.Select, exp.Anonymous, Tumble | Hop | Session]]:
         """The group windows of a statement: query, call and window."""
-        for group in tree.find_all(exp.Group):
+        for group in find(tree, exp.Group):
             select = enclosing(group, exp.Select)
             for call in own(group, exp.Anonymous):
                 if select and is_group_window(call, self._strict):
@@ -95,10 +95,10 @@ class GroupWindows:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """Spark's window in the place of every group window and auxiliary function of a statement."""
         calls: dict[int, list[exp.Anonymous]] = {}
-        for call in tree.find_all(exp.Anonymous):
+        for call in find(tree, exp.Anonymous):
             if is_call(call, (*GROUP_WINDOWS, *AUXILIARY, "CUMULATE")):
                 calls.setdefault(id(enclosing(call, exp.Select)), []).append(call)
-        for select in tree.find_all(exp.Select) if calls else ():
+        for select in find(tree, exp.Select) if calls else ():
             if id(select) in calls:
                 yield from self._select(select, calls[id(select)])
 

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, window_functions
 
 
@@ -23,7 +23,7 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
     """
     if not window_functions(tree):
         return
-    for select in tree.find_all(exp.Select):
+    for select in find(tree, exp.Select):
         windowed = [s for s in sources(select) if _windowed(s, resolver)]
         where = select.args.get("where")
         filters = conjuncts(where.this) if where and windowed else []

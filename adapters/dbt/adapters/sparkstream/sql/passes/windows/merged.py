@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate, WindowFunction, window_functions
 
 ENDS = {"window_end", "window_time"}
@@ -22,7 +23,7 @@ def merged_windows(tree: exp.Expr, source: Source) -> Iterator[TranslationWarnin
     """
     if not any(isinstance(call.window, Cumulate) for call in window_functions(tree)):
         return
-    for select in tree.find_all(exp.Select):
+    for select in find(tree, exp.Select):
         group = select.args.get("group")
         if group is None or not any(map(_cumulates, sources(select))):
             continue
