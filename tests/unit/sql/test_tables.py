@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.passes import flink
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import REWRITERS
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, RANKS, SPARK_AGGREGATES
+from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, RANKS
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS
 
 
@@ -37,5 +37,5 @@ def test_the_name_of_a_function_of_flink_is_in_no_other_table() -> None:
 
 
 def test_a_function_of_openmldb_has_one_record() -> None:
-    records = Counter(name for table in (SCALARS, CONVERSIONS, AGGREGATES, RANKS, SPARK_AGGREGATES) for name in table)
+    records = Counter(name for table in (SCALARS, CONVERSIONS, AGGREGATES, RANKS) for name in table)
     assert {name for name, times in records.items() if times > 1} == set()

@@ -9,7 +9,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import Column, Columns, sourc
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.types import TIMES
-from dbt.adapters.sparkstream.sql.grammar.specs import OrderKey, WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
@@ -24,11 +24,7 @@ def check_block(select: FramedSelect) -> None:
         TranslationError: with the place of the fault.
     """
     _check_clauses(select)
-    if not select.rules.typed:
-        return
-    for join in select.last_joins:
-        _check_last_join(select, join)
-    if select.our_windows:
+    if select.rules.typed and select.our_windows:
         _check_bare_aggregates(select)
 
 
@@ -52,18 +48,6 @@ def _check_clauses(select: FramedSelect) -> None:
                 "a window can't stand in WHERE",
                 "compute it in a subquery: SELECT * FROM (SELECT *, sum(x) OVER w AS s FROM t ...) WHERE s > 1",
             )
-
-
-def _check_last_join(select: FramedSelect, join: exp.Expr) -> None:
-    """Refuses an order of a type that OpenMLDB doesn't order by, where the type is known."""
-    order: OrderKey | None = join.args.get("order")
-    type_ = select.type_of(order.expression) if order else None
-    if order and type_ is not None and type_ not in KEY_TYPES:
-        raise select.source.error(
-            order.span,
-            f"LAST JOIN is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
-            "convert it in a subquery: LAST JOIN (SELECT *, timestamp(d) AS ts FROM t) AS t ORDER BY t.ts",
-        )
 
 
 def _check_bare_aggregates(select: FramedSelect) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
-from dbt.adapters.sparkstream.sql.passes.framing.names import condition_of, forbidden_types, usage
+from dbt.adapters.sparkstream.sql.passes.framing.names import forbidden_types, usage
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import (
     Attached,
     Framed,
@@ -159,13 +159,6 @@ class Evaluation:
         """
         if not self.select.rules.typed or self.call.inner:
             return
-        condition = condition_of(self.name, len(self.arguments))
-        if condition is not None and self.type(condition) not in (None, "boolean"):
-            raise self.select.source.error(
-                self.select.source.span(self.call.arguments[condition]),
-                f"{self.word} takes a condition here, and this is a {self.type(condition)}",
-                "compare it: x > 0",
-            )
         for index, forbidden, hint in forbidden_types(self.name):
             if index >= len(self.arguments):
                 continue

@@ -12,7 +12,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.names import (
     AGGREGATES,
     CATEGORIES,
     RANKS,
-    SPARK_AGGREGATES,
     deviation_of,
     usage,
 )
@@ -44,7 +43,10 @@ def call_sql(aggregate: Evaluation) -> str:
     aggregate.check_types()
     if name == "EXP_AVG" and aggregate.select.rules.exp_avg:
         return _exp_avg(aggregate)
-    _check_name(aggregate)
+    if name in RANKS:
+        raise aggregate.fail(
+            f"{name.lower()} numbers a partition, and this window has a frame", "write a window without a frame"
+        )
     if name in ("LAG", "AT"):
         return lag(aggregate)
     if name in LISTED:
@@ -77,20 +79,6 @@ def call_sql(aggregate: Evaluation) -> str:
     if name == "MEDIAN" or (deviation_of(name) and aggregate.set.add_current):
         return over_array(aggregate, aggregate.rows({"a0": aggregate.take(1)[0]}, condition))
     return _spark_aggregate(aggregate, condition)
-
-
-def _check_name(aggregate: Evaluation) -> None:
-    """Refuses what is no aggregate over a frame."""
-    name = aggregate.name
-    if aggregate.select.rules.closed and name not in AGGREGATES and name not in (SPARK_AGGREGATES | RANKS):
-        raise aggregate.fail(
-            f"{aggregate.word} is no aggregate, and can't stand before OVER",
-            "aggregate with sum, count, min, max, avg, first_value, last_value, lag, distinct_count, ...",
-        )
-    if name in RANKS:
-        raise aggregate.fail(
-            f"{name.lower()} numbers a partition, and this window has a frame", "write a window without a frame"
-        )
 
 
 def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) -> str:

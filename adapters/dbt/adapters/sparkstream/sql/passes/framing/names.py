@@ -66,18 +66,6 @@ AGGREGATES: dict[str, FrameAggregate] = {
 }
 """Calls of these names within an argument of a call over a window are aggregates over the same window."""
 
-SPARK_AGGREGATES = frozenset(
-    {
-        "APPROX_PERCENTILE", "APPROX_TOP_K", "ARRAY_AGG", "BITMAP_CONSTRUCT_AGG", "BITMAP_OR_AGG", "BIT_AND",
-        "BIT_OR", "BIT_XOR", "CORR", "COUNT_MIN_SKETCH", "COVAR_POP", "COVAR_SAMP", "FIRST",
-        "HISTOGRAM_NUMERIC", "HLL_SKETCH_AGG", "HLL_UNION_AGG", "KURTOSIS", "LAST", "LISTAGG", "MAX_BY",
-        "MEAN", "MIN_BY", "MODE", "PERCENTILE_APPROX", "PERCENTILE_CONT", "PERCENTILE_DISC", "REGR_AVGX",
-        "REGR_AVGY", "REGR_COUNT", "REGR_INTERCEPT", "REGR_R2", "REGR_SLOPE", "REGR_SXX", "REGR_SXY",
-        "REGR_SYY", "SKEWNESS", "STRING_AGG", "TRY_AVG", "TRY_SUM",
-    }
-)  # fmt: skip
-"""What else Spark aggregates."""
-
 RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", "CUME_DIST", "LEAD"})
 """Functions that number the rows of a partition, or look ahead: they have no frame."""
 
@@ -109,18 +97,6 @@ def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
     if "_CATE" in name:
         category = 2 if "WHERE" in name or "RATIO" in name else 1
         yield category, ("float", "double", "boolean"), "take whole numbers, strings or dates for categories: string(x)"
-
-
-def condition_of(name: str, count: int) -> int | None:
-    """Which argument of an aggregate of OpenMLDB is a condition, in a call with all of its arguments.
-
-    Args:
-        count: how many arguments the call has.
-    """
-    if name == "NTH_VALUE_WHERE":
-        return 2 if count == 3 else None
-    wanted = 4 if name.startswith("TOP_N_") else 3 if "_CATE" in name else 2
-    return 1 if count == wanted and ("WHERE" in name or "RATIO_CATE" in name) else None
 
 
 def usage(name: str) -> str:

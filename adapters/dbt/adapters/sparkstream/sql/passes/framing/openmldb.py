@@ -15,16 +15,9 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
-from dbt.adapters.sparkstream.sql.passes.framing.argument_types import (
-    BIT_OPERATORS,
-    TEXT_OPERATORS,
-    converts,
-    fits,
-    wrong_operand,
-)
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES, conversion
 from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
@@ -42,7 +35,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift, shifted_column
 
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+_NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
 """The operands of an operator, or what IN and BETWEEN compare, with their types."""
@@ -90,7 +83,7 @@ class OpenMLDBSpelling:
 
     def _name_items(self, tree: exp.Expr) -> None:
         """Names columns without an alias as OpenMLDB does; a column with a window is named by `Frames`."""
-        for select in tree.find_all(exp.Select):
+        for select in find(tree, exp.Select):
             for item in select.expressions:
                 if not isinstance(item, (*NAMED, exp.Subquery)) and not item.find(exp.Window):
                     name = column_name(self._source, item)
@@ -128,8 +121,6 @@ class OpenMLDBSpelling:
             return
         arguments = node.expressions
         types = [self._type(argument, node) for argument in arguments]
-        if types:
-            self._check_argument(name, arguments[0], types[0])
         for argument, type_ in zip(arguments, types, strict=True):
             by_itself = function.each(argument, type_) if function is not None and function.each else None
             if by_itself is not None:
@@ -147,14 +138,6 @@ class OpenMLDBSpelling:
             raise self._source.error(span, error.message, error.hint) from None
         if around is not None:
             yield from self._around(span, around)
-
-    def _check_argument(self, name: str, argument: exp.Expr, type_: str | None) -> None:
-        """Refuses a first argument of a type that the function doesn't take."""
-        wanted = SCALARS[name].takes if name in SCALARS else None
-        if fits(wanted, type_) if wanted else name not in CONVERSIONS or converts(type_, name):
-            return
-        hint = f"it takes {wanted}" if wanted else "convert it to a timestamp, or to a text, first"
-        raise self._source.error(self._source.span(argument), f"{name.lower()} takes no {type_} here", hint)
 
     def _joined(self, call: Span, separator: exp.Expr) -> Iterator[Edit]:
         """CONCAT_WS is NULL if a value is, where Spark leaves the value out: `concat(a, '-', b)`."""
@@ -198,8 +181,6 @@ class OpenMLDBSpelling:
             return
         name = TYPES.get(node.to.this)
         type_ = self._type(node.this, node)
-        if name:
-            self._check_argument(name, node.this, type_)
         around = conversion(name, node.this, type_, self._times) if name else None
         if around is None:
             tokens = self._source.tokens_in((value[1], whole[1]))
@@ -216,7 +197,6 @@ class OpenMLDBSpelling:
 
     def _substring(self, node: exp.Substring) -> Iterator[Edit]:
         """A text from before its first character, or of place 0, is empty; Spark takes what there is."""
-        self._check_argument("SUBSTRING", node.this, self._type(node.this, node))
         start = node.args.get("start")
         if SPAN not in node.meta or start is None or (isinstance(start, exp.Literal) and start.name.strip("0")):
             return
@@ -225,7 +205,6 @@ class OpenMLDBSpelling:
     def _rounded(self, node: exp.Floor | exp.Ceil) -> Iterator[Edit]:
         """FLOOR and CEIL of a DOUBLE are DOUBLEs, FLOOR and CEIL of a BOOL are whole numbers."""
         name, type_ = type(node).__name__, self._type(node.this, node)
-        self._check_argument(name.upper(), node.this, type_)
         if type_ == "boolean":
             self._wrap(node.this, TO_INT)
         around = whole(name.lower(), type_) if SPAN in node.meta and not node.args.get("to") else None
@@ -266,11 +245,9 @@ class OpenMLDBSpelling:
         if isinstance(node, (exp.Between, exp.In)):
             parts = [node.this, node.args.get("low"), node.args.get("high"), *node.expressions]
             self._compared(node, [(part, self._type(part, node)) for part in parts if part is not None])
-        if not isinstance(node, (*_ARITHMETIC, *BIT_OPERATORS, exp.Predicate)) or not isinstance(node, exp.Binary):
+        if not isinstance(node, (*_NUMERIC, exp.Predicate)) or not isinstance(node, exp.Binary):
             return
         sides = [(side, self._type(side, node)) for side in (node.left, node.right)]
-        if isinstance(node, (*_ARITHMETIC, *BIT_OPERATORS, *TEXT_OPERATORS)):
-            self._check_operands(node, sides)
         if isinstance(node, exp.Predicate):
             self._compared(node, sides)
         else:
@@ -289,17 +266,6 @@ class OpenMLDBSpelling:
             for type_ in dict.fromkeys(types):
                 if is_numeric(type_) or type_ == "boolean":
                     self._wrap_all(sides, type_, text(type_) or ("CAST(", " AS STRING)"))
-
-    def _check_operands(self, node: exp.Binary, sides: Sides) -> None:
-        """Refuses an operand of a type that an operator doesn't take."""
-        wrong = wrong_operand(node, [type_ for _, type_ in sides])
-        if wrong is not None:
-            texts = isinstance(node, TEXT_OPERATORS)
-            raise self._source.error(
-                self._source.span(sides[wrong][0]),
-                f"this operator takes no {sides[wrong][1]} here",
-                "convert it: string(x)" if texts else "convert it: double(x) of a text, bigint(x) of a timestamp",
-            )
 
     def _computed(self, node: exp.Binary, sides: Sides) -> None:
         types = [type_ for _, type_ in sides]

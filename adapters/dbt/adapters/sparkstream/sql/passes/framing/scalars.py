@@ -16,7 +16,6 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, is_string
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, common, same
-from dbt.adapters.sparkstream.sql.passes.framing.argument_types import DAYS, NUMBERS, TEXTS, TIMES
 
 Around = Sequence[str]
 """The texts before the first argument, between the arguments, and behind the last one that is kept."""
@@ -358,15 +357,15 @@ class Scalar:
 
     Attributes:
         around: the SQL around its arguments; None where Spark has it under the same name.
-        takes: the first argument, where Spark would take more.
         returns: its Spark type, where that isn't the type of Spark's function of the same name.
         each: the SQL around each argument by itself.
+        of_time: whether its first argument is a time, a day or a number of milliseconds.
     """
 
     around: ScalarRule | None = None
-    takes: str | None = None
     returns: FunctionRule | None = None
     each: Callable[[exp.Expr, str | None], Around | None] | None = None
+    of_time: bool = False
 
 
 def _each(names: str, function: Callable[[str], Scalar]) -> dict[str, Scalar]:
@@ -376,23 +375,20 @@ def _each(names: str, function: Callable[[str], Scalar]) -> dict[str, Scalar]:
 
 SCALARS: dict[str, Scalar] = {
     # numbers
-    **_each("SQRT EXP SIN COS TAN COT ASIN ACOS", lambda name: Scalar(_of_float(name), NUMBERS, _float_type)),
-    **_each("POW POWER ATAN2", lambda name: Scalar(_of_float(name), NUMBERS, _float_type, _as_number)),
-    **_each("LN LOG LOG2 LOG10", lambda name: Scalar(_logarithm(name), NUMBERS, _float_type, _as_number)),
-    **_each("ROUND RADIANS DEGREES", lambda _: Scalar(takes=NUMBERS)),
-    **_each("CEIL FLOOR PMOD", lambda _: Scalar(takes=NUMBERS, each=_as_number)),
-    "ABS": Scalar(_absolute, NUMBERS, instead({"smallint": "int", "boolean": "int", "float": "double"}), _as_number),
+    **_each("SQRT EXP SIN COS TAN COT ASIN ACOS", lambda name: Scalar(_of_float(name), _float_type)),
+    **_each("POW POWER ATAN2", lambda name: Scalar(_of_float(name), _float_type, _as_number)),
+    **_each("LN LOG LOG2 LOG10", lambda name: Scalar(_logarithm(name), _float_type, _as_number)),
+    **_each("CEIL FLOOR PMOD", lambda _: Scalar(each=_as_number)),
+    "ABS": Scalar(_absolute, instead({"smallint": "int", "boolean": "int", "float": "double"}), _as_number),
     "ADD": Scalar(_add, returns=_sum_type, each=_as_number),
-    "ATAN": Scalar(_atan, NUMBERS, _float_type, _as_number),
+    "ATAN": Scalar(_atan, _float_type, _as_number),
     "CEILING": Scalar(
-        lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None, NUMBERS, WHOLE, _as_number
+        lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None, WHOLE, _as_number
     ),
     "EARTH_DISTANCE": Scalar(_fixed(*named("abcd", _HAVERSINE)), returns=always("double")),
     "HEX": Scalar(_hex),
-    "INC": Scalar(_increment, NUMBERS, same),
-    "TRUNCATE": Scalar(
-        _truncate, NUMBERS, instead({"smallint": "int", "boolean": "double", "float": "double"}), _as_number
-    ),
+    "INC": Scalar(_increment, same),
+    "TRUNCATE": Scalar(_truncate, instead({"smallint": "int", "boolean": "double", "float": "double"}), _as_number),
     # any values
     "BOOL": Scalar(_called("boolean"), returns=_BOOLEAN),
     "IDENTITY": Scalar(_fixed("(", ")"), returns=same),
@@ -404,21 +400,20 @@ SCALARS: dict[str, Scalar] = {
     "FARM_FINGERPRINT": Scalar(_refused("farm_fingerprint", "xxhash64(x), which gives other numbers")),
     "HASH64": Scalar(_refused("hash64", "xxhash64(x), which gives other numbers")),
     # texts
-    **_each("UPPER LOWER CHAR_LENGTH REPLACE", lambda _: Scalar(takes=TEXTS)),
-    **_each("REVERSE SUBSTRING", lambda _: Scalar(takes=TEXTS, returns=_STRING)),
+    **_each("REVERSE SUBSTRING", lambda _: Scalar(returns=_STRING)),
     "CHAR": Scalar(returns=_STRING),
-    "CHARACTER_LENGTH": Scalar(_called("char_length"), TEXTS),
+    "CHARACTER_LENGTH": Scalar(_called("char_length")),
     "CONCAT": Scalar(returns=_STRING, each=_as_text),
     "CONCAT_WS": Scalar(each=_as_text),
     "GET_JSON_OBJECT": Scalar(_pointer, returns=_STRING),
-    "ILIKE_MATCH": Scalar(_like("ILIKE"), TEXTS, _BOOLEAN),
+    "ILIKE_MATCH": Scalar(_like("ILIKE"), _BOOLEAN),
     "JSON_ARRAY_LENGTH": Scalar(returns=_INT),
-    "LCASE": Scalar(_called("lower"), TEXTS),
-    "LIKE_MATCH": Scalar(_like("LIKE"), TEXTS, _BOOLEAN),
-    "REGEXP_LIKE": Scalar(_regexp_like, TEXTS),
-    "STRCMP": Scalar(_strcmp, TEXTS, _INT),
-    "SUBSTR": Scalar(_substring, TEXTS, _STRING),
-    "UCASE": Scalar(_called("upper"), TEXTS),
+    "LCASE": Scalar(_called("lower")),
+    "LIKE_MATCH": Scalar(_like("LIKE"), _BOOLEAN),
+    "REGEXP_LIKE": Scalar(_regexp_like),
+    "STRCMP": Scalar(_strcmp, _INT),
+    "SUBSTR": Scalar(_substring, _STRING),
+    "UCASE": Scalar(_called("upper")),
     "UNHEX": Scalar(_fixed("CAST(unhex(", ") AS STRING)"), returns=_STRING),
     # arrays
     "ARRAY_COMBINE": Scalar(_combined),
@@ -426,19 +421,21 @@ SCALARS: dict[str, Scalar] = {
     **_each("JOIN FZ_JOIN", lambda _: Scalar(_called("array_join"), returns=_STRING)),
     "LIST_EXCEPT_BY_KEY": Scalar(_except(1)),
     "LIST_EXCEPT_BY_VALUE": Scalar(_except(2)),
-    "SPLIT": Scalar(_split, TEXTS),
+    "SPLIT": Scalar(_split),
     **_each("SPLIT_ARRAY FZ_SPLIT", lambda _: Scalar(_split)),
     **_each("SPLIT_BY_KEY FZ_SPLIT_BY_KEY", lambda _: Scalar(_split_pairs(0))),
     **_each("SPLIT_BY_VALUE FZ_SPLIT_BY_VALUE", lambda _: Scalar(_split_pairs(1))),
     # times
-    **_each("YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEKOFYEAR", lambda name: Scalar(_field(name), DAYS)),
-    **_each("HOUR MINUTE SECOND", lambda name: Scalar(_field(name), TIMES)),
+    **_each(
+        "YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEKOFYEAR", lambda name: Scalar(_field(name), of_time=True)
+    ),
+    **_each("HOUR MINUTE SECOND", lambda name: Scalar(_field(name), of_time=True)),
     "DATE_FORMAT": Scalar(_date_format),
     "DATEDIFF": Scalar(returns=_INT, each=dashed),
-    "LAST_DAY": Scalar(_last_day, DAYS),
+    "LAST_DAY": Scalar(_last_day, of_time=True),
     "UNIX_TIMESTAMP": Scalar(_unix_timestamp),
-    "WEEK": Scalar(_week, DAYS, _INT),
+    "WEEK": Scalar(_week, _INT, of_time=True),
 }
 """Functions that Spark has not, or has otherwise."""
-TIME_FUNCTIONS = frozenset(name for name, function in SCALARS.items() if function.takes in (DAYS, TIMES))
+TIME_FUNCTIONS = frozenset(name for name, function in SCALARS.items() if function.of_time)
 """Functions of a time, a day, or a number of milliseconds."""
