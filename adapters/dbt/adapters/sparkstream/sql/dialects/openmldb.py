@@ -35,6 +35,8 @@ class OpenMLDB(SparkStream):
 
     class Parser(ForeignParser):
         FRAME_DIALECT = "openmldb"
+        PARTITIONED = True
+        MOST_KEYS = 1
         FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT, TokenType.JOIN}
         CONJUNCTION: ClassVar[dict[TokenType, type[exp.Expr]]] = {
             **ForeignParser.CONJUNCTION,

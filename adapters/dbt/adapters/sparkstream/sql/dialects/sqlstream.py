@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.frames import Frame
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.dialects.window_bases import with_bases
+from dbt.adapters.sparkstream.sql.grammar.scan import is_base
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 from dbt.adapters.sparkstream.sql.grammar.spans import spanned
-from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
+from dbt.adapters.sparkstream.sql.grammar.specs import FROM_LAST, WindowSpec
 
 
 class Step(exp.Expression, exp.Func):
@@ -64,6 +66,9 @@ class SQLStream(SparkStream):
 
     class Parser(ForeignParser):
         FRAME_DIALECT = "sqlstream"
+        BY_KEY = "RANGE"
+        BOUNDS = "write ROWS 9 PRECEDING, RANGE INTERVAL '1' HOUR PRECEDING or CURRENT ROW"
+        UNITS: ClassVar[dict[str, int]] = {"": 1}
         FUNCTION_PARSERS = {
             **ForeignParser.FUNCTION_PARSERS,
             "CEILING": ForeignParser.FUNCTION_PARSERS["CEIL"],
@@ -87,6 +92,39 @@ class SQLStream(SparkStream):
                     window = name.name if name else ""
                 table.meta[STREAM_WINDOW] = StreamWindow((over.start, self._prev.end + 1), window)
             return table
+
+        def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+            """Reads NTH_VALUE(x, 2) FROM LAST OVER w, too."""
+            side = self._next.text.upper() if self._next else ""
+            from_side = self._curr and self._curr.token_type == TokenType.FROM and side in ("FIRST", "LAST")
+            if from_side and isinstance(this, exp.Anonymous) and this.name.upper() == "NTH_VALUE":
+                self._advance(2)
+                this.meta[FROM_LAST] = side == "LAST"
+            return super()._parse_window(this, alias=alias)
+
+        def _parse_window_union(self) -> list[exp.Expr]:
+            """Refuses `w2 AS (w ROWS 3 PRECEDING)` where w has a frame of its own."""
+            if is_base(self._curr, self._next):
+                raise self._error(
+                    "a window can't refer to another one here",
+                    "write out what that window has: (PARTITION BY k ROWS 3 PRECEDING)",
+                    self._curr,
+                )
+            return super()._parse_window_union()
+
+        def _parse_frame(self, opening: Token, ordered: bool) -> Frame:
+            """Reads ALLOW PARTIAL, which is how a window is without it, too; refuses DISALLOW PARTIAL."""
+            frame = super()._parse_frame(opening, ordered)
+            first = self._curr
+            if self._match_text_seq("DISALLOW", "PARTIAL"):
+                raise self._error(
+                    "DISALLOW PARTIAL leaves out what a window holds before it is full, which Spark can't",
+                    "leave it out, and write CASE WHEN COUNT(*) OVER w = 10 THEN ... END",
+                    first,
+                    self._prev,
+                )
+            self._match_text_seq("ALLOW", "PARTIAL")
+            return frame
 
         @spanned
         def _parse_parentheses(self) -> exp.Expr | None:

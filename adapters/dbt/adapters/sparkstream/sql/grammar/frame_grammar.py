@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from sqlglot.tokens import Token, TokenType
 
@@ -12,32 +13,37 @@ from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.placed import PlacedParser
 
 FLAGS = ("EXCLUDE CURRENT_TIME", "EXCLUDE CURRENT_ROW", "INSTANCE_NOT_IN_WINDOW")
-_UNITS = {"": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _OFFSET = re.compile(r"(-?\s*\d+)([a-zA-Z]*)")
 
 
 class FrameGrammar(PlacedParser):
-    """Reads frames."""
+    """Reads frames.
+
+    Attributes:
+        FRAME_DIALECT: the dialect.
+        BY_KEY: the word before a frame by key, whose bounds are lengths of time, or numbers.
+        BOUNDS: how bounds are written.
+        PARTITIONED: whether each window has PARTITION BY.
+        MOST_KEYS: the most keys of ORDER BY, of which the second one is the column of arrival.
+        UNITS: unit behind a number -> its milliseconds; with none, a number is a number of rows or milliseconds.
+    """
 
     FRAME_DIALECT = "spark"
+    BY_KEY = "ROWS_RANGE"
+    PARTITIONED = False
+    MOST_KEYS = 2
+    BOUNDS = "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW; a number without s, m, h or d is milliseconds"
+    UNITS: ClassVar[dict[str, int]] = {"": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
     # -- frames --------------------------------------------------------------------------------------
     def _parse_frame(self, opening: Token, ordered: bool) -> Frame:
         unit = self._curr
         word = unit.text.upper() if unit else ""
         sqlstream = self.FRAME_DIALECT == "sqlstream"
-        if word == "RANGE" and not sqlstream:
-            raise self._error(
-                "RANGE takes none of these: a frame by key is ROWS_RANGE", "write ROWS_RANGE BETWEEN ...", unit
-            )
-        if word == "ROWS_RANGE" and sqlstream:
-            raise self._error("ROWS_RANGE is RANGE in SQLstream", "write RANGE ...", unit)
-        if word not in ("ROWS", "RANGE", "ROWS_RANGE"):
-            hint = (
-                "write RANGE INTERVAL '1' HOUR PRECEDING, or ROWS 9 PRECEDING"
-                if sqlstream
-                else "write ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or ROWS_RANGE BETWEEN 10s PRECEDING AND ..."
-            )
+        if word in ("RANGE", "ROWS_RANGE") and word != self.BY_KEY:
+            raise self._error(f"a frame by key is {self.BY_KEY} here", f"write {self.BY_KEY} BETWEEN ...", unit)
+        if word not in ("ROWS", self.BY_KEY):
+            hint = f"write ROWS BETWEEN 9 PRECEDING AND CURRENT ROW, or {self.BY_KEY} BETWEEN ... AND CURRENT ROW"
             raise self._error("a window needs a frame", hint, opening, self._curr or self._prev)
         self._advance()
         kind = Kind.ROWS if word == "ROWS" else Kind.ROWS_RANGE
@@ -52,10 +58,6 @@ class FrameGrammar(PlacedParser):
                     self._curr or self._prev,
                 )
             end, places["end"] = self._parse_bound(kind)
-        elif self.FRAME_DIALECT == "openmldb":
-            raise self._error(
-                "a frame has two bounds", f"write {word} BETWEEN ... PRECEDING AND CURRENT ROW", unit, self._curr
-            )
         else:
             start, places["start"] = self._parse_bound(kind)
         maxsize = None
@@ -185,13 +187,6 @@ class FrameGrammar(PlacedParser):
                     "RANGE takes an interval here", "write INTERVAL '1' HOUR PRECEDING", tokens[0], tokens[-1]
                 )
             return None
-        if self.FRAME_DIALECT == "openmldb":
-            raise self._error(
-                "OpenMLDB writes a length of time as a number and a unit",
-                "write 10s, 30m, 3h or 1d",
-                tokens[0],
-                tokens[-1],
-            )
         try:
             micros = read_interval(tokens).micros
         except IntervalError as error:
@@ -213,22 +208,13 @@ class FrameGrammar(PlacedParser):
         if not found:
             raise self._error(
                 "a frame's bound is a whole number, or one with a unit right behind it",
-                "write 3 PRECEDING, INTERVAL '10' SECOND PRECEDING or CURRENT ROW"
-                if self.FRAME_DIALECT == "sqlstream"
-                else "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW",
+                self.BOUNDS,
                 tokens[0],
                 tokens[-1],
             )
         number, unit = int(re.sub(r"\s", "", found[1])), found[2].lower()
-        if unit not in _UNITS or (unit and self.FRAME_DIALECT == "sqlstream"):
-            raise self._error(
-                f"{found[2]} is no unit of a frame",
-                "write INTERVAL '1' MINUTE"
-                if self.FRAME_DIALECT == "sqlstream"
-                else "write s, m, h or d; a number without a unit is milliseconds",
-                tokens[0],
-                tokens[-1],
-            )
+        if unit not in self.UNITS:
+            raise self._error(f"{found[2]} is no unit of a frame", self.BOUNDS, tokens[0], tokens[-1])
         if number < 0 and self.FRAME_DIALECT == "sqlstream":
             raise self._error("a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1])
-        return Bound(number * _UNITS[unit], opened, timed=bool(unit))
+        return Bound(number * self.UNITS[unit], opened, timed=bool(unit))

@@ -9,9 +9,8 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
-from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_base, is_matched, is_ordered
+from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_matched, is_ordered
 from dbt.adapters.sparkstream.sql.grammar.specs import (
-    FROM_LAST,
     AsOfJoin,
     FramedWindow,
     LastJoin,
@@ -131,8 +130,6 @@ class SpecGrammar(FrameGrammar):
 
     # -- windows -------------------------------------------------------------------------------------
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
-        if not alias:
-            self._read_side(this)
         if not alias and self._curr and self._curr.token_type == TokenType.OVER:
             self._check_over()
         if not self._at_frame(alias):
@@ -179,15 +176,6 @@ class SpecGrammar(FrameGrammar):
     def _bounds(self) -> list[int]:
         """The tokens that the bounds of frames of Spark's own begin with."""
         return self.__dict__.setdefault("_places_of_bounds", [])
-
-    def _read_side(self, this: exp.Expr | None) -> None:
-        """Reads FROM FIRST or FROM LAST behind SQLstream's NTH_VALUE."""
-        if self.FRAME_DIALECT != "sqlstream" or not isinstance(this, exp.Anonymous) or this.name.upper() != "NTH_VALUE":
-            return
-        side = self._next.text.upper() if self._next else ""
-        if self._curr and self._curr.token_type == TokenType.FROM and side in ("FIRST", "LAST"):
-            self._advance(2)
-            this.meta[FROM_LAST] = side == "LAST"
 
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
@@ -242,13 +230,12 @@ class SpecGrammar(FrameGrammar):
     def _parse_window_specification(self) -> tuple[WindowSpec, tuple[list[exp.Expr], list[exp.Expr]]]:
         opening = self._curr
         self._advance()
-        self._refuse_base()
         unions = self._parse_window_union()
         partition: list[OrderKey] = []
         order: list[OrderKey] = []
         if self._match(TokenType.PARTITION_BY):
             partition = self._parse_items(self._parse_disjunction)
-        elif self.FRAME_DIALECT == "openmldb":
+        elif self.PARTITIONED:
             raise self._error(
                 "a window needs PARTITION BY",
                 "write (PARTITION BY key ORDER BY ts ROWS BETWEEN ...)",
@@ -258,36 +245,11 @@ class SpecGrammar(FrameGrammar):
         if self._match(TokenType.ORDER_BY):
             order = self._order_keys("a window")
         frame = self._parse_frame(opening, bool(order))
-        if self.FRAME_DIALECT == "sqlstream":
-            self._parse_partial()
         if not self._match(TokenType.R_PAREN):
             self._refuse_rest()
         span = opening.start, self._prev.end + 1
         children = unions, [key.expression for key in (*partition, *order)]
         return WindowSpec(span, frame, tuple(unions), tuple(partition), tuple(order)), children
-
-    def _refuse_base(self) -> None:
-        """Refuses `w2 AS (w ROWS 3 PRECEDING)` of SQLstream's, which names another window."""
-        name = self._curr
-        if self.FRAME_DIALECT == "sqlstream" and is_base(name, self._next):
-            raise self._error(
-                "a window can't refer to another one here",
-                "write out what that window has: (PARTITION BY k ROWS 3 PRECEDING)",
-                name,
-                name,
-            )
-
-    def _parse_partial(self) -> None:
-        """Reads ALLOW PARTIAL, which is how a window is without it, too; refuses DISALLOW PARTIAL."""
-        first = self._curr
-        if self._match_text_seq("DISALLOW", "PARTIAL"):
-            raise self._error(
-                "DISALLOW PARTIAL leaves out what a window holds before it is full, which Spark can't",
-                "leave it out, and write CASE WHEN COUNT(*) OVER w = 10 THEN ... END",
-                first,
-                self._prev,
-            )
-        self._match_text_seq("ALLOW", "PARTIAL")
 
     def _parse_items(self, method: Any) -> list[OrderKey]:
         items = []
@@ -316,7 +278,7 @@ class SpecGrammar(FrameGrammar):
             self._match(TokenType.ASC)
             if not self._match(TokenType.COMMA):
                 break
-        most = 1 if owner == "LAST JOIN" or self.FRAME_DIALECT == "openmldb" else 2
+        most = 1 if owner == "LAST JOIN" else self.MOST_KEYS
         if len(items) > most:
             span = items[most].span
             raise error_at(
