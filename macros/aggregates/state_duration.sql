@@ -6,8 +6,10 @@
 {%- endmacro %}
 
 {% macro default__state_duration(state, time, value, until) -%}
-  {%- set value = adapter.dispatch('sparkstream_value', 'sparkstream')(value, 'state_duration', 'value') -%}
-  {%- set state = adapter.dispatch('sparkstream_value', 'sparkstream')(state, 'state_duration', 'state') -%}
+  {%- set checked = adapter.dispatch('sparkstream_value', 'sparkstream') -%}
+  {%- set operand = adapter.dispatch('sparkstream_operand', 'sparkstream') -%}
+  {%- set value = operand(checked(value, 'state_duration', 'value')) -%}
+  {%- set state = operand(checked(state, 'state_duration', 'state')) -%}
   {%- set end = adapter.dispatch('sparkstream_until', 'sparkstream')(until, 'state_duration') -%}
   {%- set held = 'coalesce(__a.total, 0D) + if(__a.v > 0D, __p.t - __a.t, 0L)' -%}
   {%- set result = '__a.total / 1000000D' -%}

@@ -15,7 +15,7 @@
     ) }}
   {%- endif -%}
   {%- set time = adapter.dispatch('sparkstream_piece', 'sparkstream')(time | trim, 'in_batch', 'timecol') -%}
-  {%- if not time.strip('`').replace('_', 'a').replace('.', 'a').isalnum() -%}{%- set time = '(' ~ time ~ ')' -%}{%- endif -%}
+  {%- set time = adapter.dispatch('sparkstream_operand', 'sparkstream')(time) -%}
   {%- set edges = [] -%}
   {%- for operator, edge in [('>=', model.batch.event_time_start), ('<', model.batch.event_time_end)] -%}
     {%- do edges.append(time ~ ' ' ~ operator ~ ' ' ~ adapter.dispatch('sparkstream_edge', 'sparkstream')(edge)) -%}

@@ -23,11 +23,12 @@
 {#- The value with the first (`aggregate` is min) or the last time (max); of several with one time the smallest or largest.
     `time` is an expression or a list of them. Rows without a value or a time don't count. -#}
 {% macro default__sparkstream_ordered(macro_name, aggregate, value, time) %}
+  {%- set operand = adapter.dispatch('sparkstream_operand', 'sparkstream') -%}
   {%- set checked = adapter.dispatch('sparkstream_value', 'sparkstream') -%}
-  {%- set value = checked(value, macro_name, 'value') -%}
+  {%- set value = operand(checked(value, macro_name, 'value')) -%}
   {%- set times = [] -%}
   {%- for one in (time if time is sequence and time is not string else [time]) -%}
-    {%- do times.append(checked(one, macro_name, 'time')) -%}
+    {%- do times.append(operand(checked(one, macro_name, 'time'))) -%}
   {%- endfor -%}
   {%- set fields = [] -%}
   {%- for one in times -%}{%- do fields.append(one ~ ' AS at' ~ loop.index) -%}{%- endfor -%}
@@ -59,7 +60,8 @@
     among: what must not be NULL in a row that counts, if it isn't the value. -#}
 {% macro default__sparkstream_along(macro_name, value, time, total, result, among=none) %}
   {%- set checked = adapter.dispatch('sparkstream_value', 'sparkstream') -%}
-  {%- set value, time = checked(value, macro_name, 'value'), checked(time, macro_name, 'time') -%}
+  {%- set operand = adapter.dispatch('sparkstream_operand', 'sparkstream') -%}
+  {%- set value, time = operand(checked(value, macro_name, 'value')), operand(checked(time, macro_name, 'time')) -%}
   {%- set points = 'CASE WHEN ' ~ (among or value) ~ ' IS NOT NULL AND ' ~ time ~ ' IS NOT NULL THEN struct('
     ~ adapter.dispatch('sparkstream_micros', 'sparkstream')(time) ~ ' AS t, CAST(' ~ value ~ ' AS DOUBLE) AS v) END' -%}
   {%- set start = "named_struct('total', CAST(NULL AS DOUBLE), 'first', CAST(NULL AS BIGINT), "

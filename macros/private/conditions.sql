@@ -1,3 +1,8 @@
+{#- An expression of a user's beside an operator: in parentheses, unless it is a name, a number or a word in quotes. -#}
+{% macro default__sparkstream_operand(text) %}
+  {{ return(text if text.strip("`'").replace('_', 'a').replace('.', 'a').isalnum() else '(' ~ text ~ ')') }}
+{% endmacro %}
+
 {#- Conditions of users as one, each in parentheses of its own: one may have an OR, or end in a line comment. -#}
 {% macro default__sparkstream_conditions(given) %}
   {%- set parts = [] -%}
