@@ -6,6 +6,12 @@ RETURNS {{ model.returns.data_type }}
 {{ scalar_function_volatility_sql() }}
 {% endmacro %}
 
+{% macro sparkstream__formatted_scalar_function_args_sql() %}
+  {%- set arguments = [] -%}
+  {%- for one in model.arguments -%}{%- do arguments.append(adapter.named(one.name) ~ ' ' ~ one.data_type) -%}{%- endfor -%}
+  {{ return(arguments | join(', ')) }}
+{% endmacro %}
+
 {% macro sparkstream__scalar_function_volatility_sql() %}
   {%- set volatility = model.config.get('volatility') -%}
   {%- if volatility == 'deterministic' -%}

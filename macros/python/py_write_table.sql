@@ -3,9 +3,7 @@
 {% macro py_write_table(compiled_code, target_relation) %}
 {%- set on_databricks = target.method in ['http', 'odbc'] -%}
 {%- set file_format = config.get('file_format', 'delta' if on_databricks else 'parquet') -%}
-{%- do sparkstream_columns_of('partition_by') -%}
-{%- set partition_by = config.get('partition_by') or [] -%}
-{%- set partition_by = [partition_by] if partition_by is string else partition_by -%}
+{%- set partition_by = sparkstream_columns_of('partition_by') -%}
 {%- set options = dict(config.get('options') or {}) -%}
 {%- if file_format == 'delta' -%}{%- do options.update({'overwriteSchema': 'true'}) -%}{%- endif -%}
 {%- if config.get('location_root') and not sparkstream_aside() -%}
@@ -26,7 +24,9 @@
   {%- set partitions = 'partitionedBy(*(df[name] for name in ' ~ partition_by | list | tojson ~ '))' -%}
 {%- else -%}
   {%- set writer, save = 'df.write.mode("overwrite").format(' ~ file_format | tojson ~ ')', 'saveAsTable(' ~ name ~ ')' -%}
-  {%- set partitions = 'partitionBy(' ~ partition_by | map('tojson') | join(', ') ~ ')' -%}
+  {%- set names = [] -%}
+  {%- for column in partition_by -%}{%- do names.append(sparkstream_plain_name(column) | tojson) -%}{%- endfor -%}
+  {%- set partitions = 'partitionBy(' ~ names | join(', ') ~ ')' -%}
 {%- endif -%}
 {{ compiled_code }}
 

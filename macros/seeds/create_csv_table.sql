@@ -17,13 +17,11 @@
   {%- endif -%}
   {%- set types = model['config'].get('column_types', {}) -%}
   {%- set quote = model['config'].get('quote_columns') -%}
-  {%- set described = model.get('columns', {}) if config.persist_column_docs() else {} -%}
+  {%- set comments = sparkstream_comment_clauses(model.get('columns', {}) if config.persist_column_docs() else {}) -%}
   {%- set columns = [] -%}
   {%- for name in agate_table.column_names -%}
     {%- set type = types.get(name, adapter.convert_type(agate_table, loop.index0)) -%}
-    {%- set column = described.get(name) -%}
-    {%- set comment = ' comment ' ~ sparkstream_literal(sparkstream_column_comment(column)) if column and column.description -%}
-    {%- do columns.append(adapter.quote_seed_column(name | string, quote) ~ ' ' ~ type ~ comment) -%}
+    {%- do columns.append(adapter.quote_seed_column(name | string, quote) ~ ' ' ~ type ~ comments.get(name | lower, '')) -%}
   {%- endfor -%}
   {%- set built = sparkstream_beside(this) -%}
   {%- set sql -%}

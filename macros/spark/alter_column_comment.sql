@@ -19,30 +19,22 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- The comment on a column of a table, as its catalog can hold it: Hive's metastore takes 255 characters, and has the columns of
-    tables in Iceberg, too. -#}
+{#- The comment on a column, as its catalog can hold it: Hive's metastore takes 255 characters, and has the columns of tables in
+    Iceberg, too, but not those of a view; the view that a snapshot reads has no more than its table. -#}
 {% macro sparkstream_column_comment(column) %}
   {%- set text = column.description -%}
-  {%- set short = config.get('file_format') not in ['delta', 'hudi'] and text | length > 255 -%}
-  {{ return(text[:252] ~ '...' if short else text) }}
+  {%- set whole = config.get('file_format') in ['delta', 'hudi'] or config.get('materialized') == 'view' -%}
+  {{ return(text if whole or text | length <= 255 else text[:252] ~ '...') }}
 {% endmacro %}
 
 {#- A query whose columns have the comments of the model's: of a view, as a table has them that is made from one. CREATE TABLE AS has
     no place for comments, and each that is sent later is a statement, so two comments are no more work than the view. -#}
 {% macro sparkstream_commented(sql) %}
-  {%- set described = {} -%}
-  {%- for name, column in (model.columns if config.persist_column_docs() else {}).items() if column.description -%}
-    {%- do described.update({name if column.quote else name | lower: sparkstream_column_comment(column)}) -%}
-  {%- endfor -%}
-  {%- if described | length < 3 -%}{{ return(sql) }}{%- endif -%}
-  {%- set columns = [] -%}
-  {%- for name in get_columns_in_query(sql) -%}
-    {%- set comment = described.get(name, described.get(name | lower)) -%}
-    {%- do columns.append(adapter.quote(name) ~ (' comment ' ~ sparkstream_literal(comment) if comment else '')) -%}
-  {%- endfor -%}
+  {%- set described = model.columns if config.persist_column_docs() else {} -%}
+  {%- if sparkstream_comment_clauses(described) | length < 3 -%}{{ return(sql) }}{%- endif -%}
   {%- set view = adapter.quote(model['alias'] ~ '__dbt_tmp') -%}
   {%- call statement('comments') -%}
-    create or replace temporary view {{ view }} ({{ columns | join(', ') }}) as
+    create or replace temporary view {{ view }} ({{ get_persist_docs_column_list(described, get_columns_in_query(sql)) }}) as
     {{ sql }}
   {%- endcall -%}
   {{ return('select * from ' ~ view) }}

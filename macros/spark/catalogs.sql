@@ -10,7 +10,7 @@
 
 {% macro sparkstream__list_schemas(database) -%}
   {%- if not database -%}{{ return(spark__list_schemas(database)) }}{%- endif -%}
-  {{ return(run_query('show schemas in ' ~ database)) }}
+  {{ return(run_query('show schemas in ' ~ adapter.named(database))) }}
 {%- endmacro %}
 
 {% macro sparkstream__list_relations_without_caching(relation) %}

@@ -1,5 +1,5 @@
 {#- Clauses of CREATE TABLE. dbt-spark's take a config as it is: an empty format swallows the next word, the keys of a mapping become
-    columns, and a name with a space is two. -#}
+    columns, a name with a space is two, and an option ends at its first quote. -#}
 
 {% macro sparkstream__file_format_clause() %}
   {%- set file_format = sparkstream_text_of('file_format', 'parquet') -%}
@@ -13,7 +13,14 @@
       "options is no mapping: " ~ given ~ "\n  write it such as options={'compression': 'zstd'}"
     ) }}
   {%- endif -%}
-  {{ spark__options_clause() }}
+  {%- if given is none or config.get('file_format') == 'hudi' -%}
+    {{ return(spark__options_clause()) }}
+  {%- endif -%}
+  {%- set options = [] -%}
+  {%- for name, value in given.items() -%}
+    {%- do options.append(sparkstream_literal(name) ~ ' ' ~ sparkstream_literal(value)) -%}
+  {%- endfor -%}
+  {{ return('options (' ~ options | join(', ') ~ ')' if options else '') }}
 {%- endmacro %}
 
 {% macro sparkstream__location_clause() %}

@@ -11,12 +11,21 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- Of a view, which has its comments from CREATE VIEW; a view that a snapshot reads has no more than its table. -#}
-{% macro get_column_comment_sql(column_name, column_dict) %}
-  {%- set column = column_dict.get(column_name, {'description': ''}) -%}
-  {%- set description = column.description if config.get('materialized') == 'view' else sparkstream_column_comment(column) -%}
-  {{ adapter.quote(column_name) }}{{ ' comment ' ~ sparkstream_literal(description) if description }}
-{%- endmacro %}
+{#- The columns of a view with their comments. dbt-spark's has none where a name is in another case in the YAML. -#}
+{% macro get_persist_docs_column_list(model_columns, query_columns) %}
+  {%- set comments, columns = sparkstream_comment_clauses(model_columns), [] -%}
+  {%- for name in query_columns -%}{%- do columns.append(adapter.quote(name) ~ comments.get(name | lower, '')) -%}{%- endfor -%}
+  {{ return(columns | join(', ')) }}
+{% endmacro %}
+
+{#- ` comment '...'` of each column that has a description, by its name in lower case. -#}
+{% macro sparkstream_comment_clauses(model_columns) %}
+  {%- set clauses = {} -%}
+  {%- for name, column in model_columns.items() if column.description -%}
+    {%- do clauses.update({name | lower: ' comment ' ~ sparkstream_literal(sparkstream_column_comment(column))}) -%}
+  {%- endfor -%}
+  {{ return(clauses) }}
+{% endmacro %}
 
 {% macro sparkstream__tblproperties_clause() %}
   {%- set given = config.get('tblproperties') -%}

@@ -14,6 +14,11 @@
   {{ return(columns) }}
 {% endmacro %}
 
+{#- A name without the backticks that SQL has around it. -#}
+{% macro sparkstream_plain_name(column) %}
+  {{ return(column[1:-1].replace('``', '`') if column.startswith('`') and column.endswith('`') else column) }}
+{% endmacro %}
+
 {#- A config that is a text; none where it isn't given. -#}
 {% macro sparkstream_text_of(name, example) %}
   {%- set given = config.get(name) -%}

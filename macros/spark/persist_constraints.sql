@@ -35,7 +35,7 @@
   {%- endif -%}
   {%- set taken = [] -%}
   {%- for column in column_dict.values() -%}
-    {%- set name = adapter.quote(column.name) if column.quote else column.name -%}
+    {%- set name = adapter.quote(column.name) if column.quote else adapter.named(column.name) -%}
     {%- for constraint in column.constraints -%}
       {%- if constraint.type not in ['not_null', 'check'] -%}
         {%- do exceptions.warn(

@@ -32,6 +32,7 @@ class Project(Macros):
             model=model or SimpleNamespace(resource_type="test"),
             config=SimpleNamespace(get=lambda name, default=None: config.get(name, default)),
             spark__get_merge_sql=self._merge,
+            default__get_merge_update_columns=_not_excluded,
             statement=self._statement,
             is_incremental=lambda: False,
             local_md5=lambda text: "0e5",
@@ -61,6 +62,11 @@ class Project(Macros):
         }
         name = {"delete+insert": "sparkstream__get_incremental_delete_insert_sql"}.get(strategy)
         return str(self.call(name or "get_incremental_replace_where_sql", arguments))
+
+
+def _not_excluded(named: Any, excluded: list[str], columns: list[Any]) -> list[str]:
+    """The columns that dbt's macro takes."""
+    return [column.quoted for column in columns if column.name not in [name.lower() for name in excluded]]
 
 
 def touched(statement: str) -> list[int]:
@@ -121,17 +127,49 @@ def test_checks() -> None:
         SimpleNamespace(type="check", name=None, expression="a > 0"),
         SimpleNamespace(type="primary_key", name=None, expression="a"),
     ])  # fmt: skip
-    column = SimpleNamespace(
-        name="a", quote=False, constraints=[SimpleNamespace(type="check", name=None, expression="a > 0 -- more")]
-    )
-    project.call("sparkstream__alter_column_set_constraints", "t", {"a": column})
+    for name, quote in [("a", False), ("my col", False), ("x.y", True)]:
+        constraints = [SimpleNamespace(type="check", name=None, expression="a > 0 -- more")] if name == "a" else []
+        constraints += [SimpleNamespace(type="not_null", name=None, expression=None)]
+        column = SimpleNamespace(name=name, quote=quote, constraints=constraints)
+        project.call("sparkstream__alter_column_set_constraints", "t", {name: column})
     shown = [" ".join(text.split(" ")).split() for text in project.statements]
     assert [" ".join(words) for words in shown] == [
         "alter table t add constraint `my check` check (a > 0 or b > 0 -- one )",
         "alter table t add constraint `0e5` check (a > 0)",
         "alter table t add constraint `a_check` check (a > 0 -- more )",
+        "alter table t add constraint `a_not_null` check (a is not null)",
+        "alter table t add constraint `my col_not_null` check (`my col` is not null)",
+        "alter table t add constraint `x.y_not_null` check (`x.y` is not null)",
     ]
     assert all(text.rstrip().endswith("\n)") for text in project.statements if "--" in text)
+
+
+@pytest.mark.parametrize("excluded", ["Id", ["`ID`", "amount"], "`id`"])
+def test_excluded_columns_of_a_merge(excluded: Any) -> None:
+    updated = Project().call("sparkstream__get_merge_update_columns", None, excluded, COLUMNS)
+    assert updated == ["`region`", *([] if "amount" in excluded else ["`amount`"])]
+
+
+VALUES = ["a or b", "a = b", "not a", "a in (1, 2)", "x is null", "case when a then b end", "-1", "`my col`"]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(
+    ("macro", "arguments"),
+    [
+        ("first_by", {"time": "ts"}),
+        ("last_by", {"time": ["ts", "a or b"]}),
+        ("ohlc", {"time": "ts", "volume": "n"}),
+        ("time_weighted_average", {"time": "ts"}),
+        ("increase", {"time": "ts"}),
+        ("state_duration", {"time": "ts", "state": "b or c"}),
+    ],
+)
+def test_values_are_operands(macro: str, arguments: dict[str, Any], value: str) -> None:
+    found = sqlglot.parse_one(f"select {Project().call(macro, value=value, **arguments)}", read="spark")
+    nulls = [one for one in found.find_all(exp.Is) if isinstance(one.parent, exp.Not)]
+    assert nulls and all(isinstance(one.this, exp.Column | exp.Paren) for one in nulls), found.sql("spark")
+    assert not any(isinstance(one.parent, exp.Binary) for one in found.find_all(exp.Or))
 
 
 def test_source_where_of_conserved() -> None:

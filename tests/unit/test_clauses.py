@@ -15,8 +15,7 @@ def clause(name: str, config: dict[str, Any], *args: Any) -> str:
         config=SimpleNamespace(get=lambda key, default=None: config.get(key, default)),
         model={"alias": "t"},
         target=SimpleNamespace(method="session"),
-        spark__options_clause=lambda: "options ()",
-        sparkstream_literal=lambda text: f"'{text}'",
+        spark__options_clause=lambda: "dbt-spark's",
     )
     return str(found.call(f"sparkstream__{name}", *args)).strip()
 
@@ -40,7 +39,10 @@ CLUSTERS = ("clustered_cols", "clustered by")
         (("file_format_clause",), {}, ""),
         (("location_clause",), {"location_root": "/d"}, "location '/d/t'"),
         (("location_clause",), {}, ""),
-        (("options_clause",), {"options": {"a": "b"}}, "options ()"),
+        (("options_clause",), {"options": {"a": "it's \"", "my-key": 2}}, "options ('a' 'it\\'s \"', 'my-key' '2')"),
+        (("options_clause",), {"options": {}}, ""),
+        (("options_clause",), {}, "dbt-spark's"),
+        (("options_clause",), {"options": {"a": "b"}, "file_format": "hudi"}, "dbt-spark's"),
     ],
 )
 def test_clauses(name: tuple[str, ...], config: dict[str, Any], text: str) -> None:

@@ -26,9 +26,22 @@ PROPERTIES = "{\"it's\": 'C:\\\\temp\\\\new'}"
 CONFIG = "{{ config(persist_docs={'relation': true, 'columns': true}, tblproperties=" + PROPERTIES + ", %s) }}\n"
 
 
+SEED = {
+    "name": "parted_seed",
+    "config": {"partition_by": "day", "persist_docs": {"columns": True}},
+    "columns": [{"name": "day", "description": TEXT}, {"name": "ITEM", "description": TEXT}],
+}
+FUNCTION = {
+    "name": "plus",
+    "arguments": [{"name": "my arg", "data_type": "int"}],
+    "returns": {"data_type": "int"},
+}
+OPTIONS = "{'sep': '|', 'quote': '\"', 'escape': '\\\\'}"
+
+
 @pytest.fixture(scope="module")
 def shop(make_project: Callable[..., Project]) -> Project:
-    columns = [{"name": name, "description": TEXT} for name in [*NAMES, "p"]]
+    columns = [{"name": name.upper() if name == "my col" else name, "description": TEXT} for name in [*NAMES, "p"]]
     kinds = {
         "parted": "materialized='table', partition_by='P'",
         "viewed": "materialized='view'",
@@ -41,6 +54,15 @@ def shop(make_project: Callable[..., Project]) -> Project:
             **{f"models/{name}.sql": CONFIG % kind + select() for name, kind in kinds.items()},
             "models/schema.yml": json.dumps({"version": 2, "models": models}),
             "seeds/texts.csv": "id,txt\n1,cost ${env:HOME} x\n2,${amount}\n",
+            "seeds/parted_seed.csv": "Day,Item,100 %s\n1,2,5\n3,4,6\n",
+            "seeds/schema.yml": json.dumps({"seeds": [SEED]}),
+            "models/frame.py": "def model(dbt, session):\n"
+            '    dbt.config(materialized="table", partition_by="my col")\n'
+            '    return session.sql("select 1 as id, 2 as `my col`")\n',
+            "functions/plus.sql": "`my arg` + 1",
+            "functions/schema.yml": json.dumps({"functions": [FUNCTION]}),
+            "models/csv.sql": "{{ config(materialized='table', file_format='csv', options=" + OPTIONS + ") }}\n"
+            "select 'a' as a, 'b\"c' as b",
         }
     )
     project.dbt("build")
@@ -62,3 +84,25 @@ def test_names_and_descriptions_come_back(shop: Project, model: str) -> None:
 def test_variables_in_texts_stay(shop: Project) -> None:
     assert shop.rows("select distinct txt from {}.parted") == [("cost ${env:HOME} x",)]
     assert shop.rows("select txt from {}.texts") == [("${amount}",), ("cost ${env:HOME} x",)]
+
+
+def test_names_in_another_case(shop: Project) -> None:
+    assert {row[0]: row[2] for row in shop.rows("describe table {}.viewed")}["P"] == TEXT
+    assert {(row[0], row[2]) for row in shop.rows("describe table {}.parted_seed")} >= {("Day", TEXT), ("Item", TEXT)}
+
+
+def test_rows_of_a_seed_in_partitions(shop: Project) -> None:
+    """Spark puts the columns of partitions last."""
+    assert shop.rows("select Day, Item, `100 %s` from {}.parted_seed") == [(1, 2, 5), (3, 4, 6)]
+
+
+def test_partitions_of_a_data_frame(shop: Project) -> None:
+    assert ("my col=2",) in shop.rows("show partitions {}.frame")
+
+
+def test_arguments_of_a_function(shop: Project) -> None:
+    assert shop.rows("select {}.plus(2)") == [(3,)]
+
+
+def test_options_of_files(shop: Project) -> None:
+    assert shop.rows("select a, b from {}.csv") == [("a", 'b"c')]
