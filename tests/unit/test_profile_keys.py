@@ -24,7 +24,12 @@ def read(**more: Any) -> SparkStreamCredentials:
     ("key", "meant"),
     [
         *(("optimise", "optimize"), ("Optimize", "optimize"), ("metod", "method"), ("connect-url", "connect_url")),
-        *(("server_side_parameter", "server_side_parameters"), ("databse", "database"), ("pasword", "password")),
+        *(
+            ("server_side_parameter", "server_side_parameters"),
+            ("databse", "database"),
+            ("pasword", "password"),
+            ("thread", "threads"),
+        ),
     ],
 )
 def test_a_misspelt_key(key: str, meant: str) -> None:

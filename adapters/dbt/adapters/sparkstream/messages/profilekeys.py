@@ -30,7 +30,7 @@ def check(profile: Mapping[str, Any], known: Collection[str]) -> None:
     for key in profile:
         if key in known or key in _OF_DBT:
             continue
-        hint = did_you_mean(str(key).lower().replace("-", "_"), sorted(known), cutoff=_NEAR)
+        hint = did_you_mean(str(key).lower().replace("-", "_"), sorted({*known, *_OF_DBT}), cutoff=_NEAR)
         if hint:
             raise ValidationError(f"there is no key {key!r}\n  {hint}")
         logger.warning(f"nothing reads the key {key!r} of the profile; it has {', '.join(sorted(known))}")

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.spark.connect import is_connect, joined
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.sparkstream.spark.connect import host_and_port, is_connect, joined
 from dbt.adapters.sparkstream.spark.environments.base import apply_settings
+from dbt.adapters.sparkstream.spark.session_conf import LOCAL
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
@@ -49,6 +52,8 @@ SETTINGS = {
     # A table has a folder for each micro-batch. In a store, Spark lists 33 and more of them in a job, each in a task.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "32",
 }
+
+logger = AdapterLogger("SparkStream")
 
 
 @dataclass(frozen=True)
@@ -333,6 +338,8 @@ class Engine:
     def check_brokers(self, servers: str, where: str) -> None:
         """Looks whether a broker of Kafka can be reached, where Spark's driver is on this machine.
 
+        A server on this machine may be in a container, which reaches other hosts: the user is warned, and it goes on.
+
         Args:
             servers: the brokers, as `kafka.bootstrap.servers` has them.
             where: where they are written, for words.
@@ -340,8 +347,14 @@ class Engine:
         Raises:
             StreamingError: none can.
         """
-        if self._url is None:
+        if self._url is not None and host_and_port(self._url)[0] not in LOCAL:
+            return
+        try:
             brokers.check(servers, where)
+        except StreamingError as error:
+            if self._url is None:
+                raise
+            logger.warning(f"{error}\n  this is what this machine finds; the server goes on asking for some minutes")
 
     def check_topic(self, topic: Topic, value: str, columns: Sequence[tuple[str, str]]) -> None:
         """Looks whether Spark has its connector to Kafka, and can write the rows as values.
