@@ -1,4 +1,4 @@
-"""Each message on the page of mistakes is what the mistake gives."""
+"""Each message on the page of mistakes is what the mistake gives, over each method of a profile."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,16 +21,28 @@ from dbt.adapters.sparkstream.messages.diagnosis import check
 from dbt.adapters.sparkstream.spark.environments import environment_of
 from dbt.adapters.sparkstream.spark.environments.handshake import NoHandshake, shake_hands
 from tests.docs.blocks import PAGES, Block, blocks
-from tests.functional.adapter.project import Project
-from tests.support import PATIENCE, free_port, sampled
+from tests.integration.targets import DbtProject, Target, write
+from tests.support import PATIENCE, free_port
 
 PAGE = "docs/troubleshooting.md"
 BID = """{{ config(materialized='table') }}
 select timestamp'2020-04-15 08:05:00' as bidtime, 4.0 as price, '2020-04-15 08:05:00' as said_at"""
-SILENT = [
-    "dbt init doesn't offer sparkstream",  # it is about pip, and shows no message
-    "Two dbts at a time",  # in tests/functional/adapter/test_session.py, which needs two processes
-]
+THRIFT = ["thrift", "thrift with connect_url"]
+METHODS = {
+    "There is no Java": ["session"],
+    "dbt init doesn't offer sparkstream": [],  # it is about pip, and shows no message
+    "A method that doesn't exist": ["embedded"],
+    "The server isn't running": THRIFT,
+    "The wrong port, or the wrong auth": [*THRIFT, "connect"],
+    "Spark Connect's client isn't there": ["thrift with connect_url", "connect"],
+    "Spark Connect isn't there": ["thrift with connect_url"],
+    "No Spark Connect for SQL": ["connect"],
+    "The server is gone": ["thrift", "connect"],
+    "No Python process for a stream": ["thrift with connect_url", "connect"],
+    "Two dbts at a time": ["session"],  # in tests/functional/adapter/test_session.py, which needs two processes
+    "A jar that can't be had": ["session"],
+}
+"""Mistake about a connection -> the methods that can have it. A mistake in SQL is tried over all."""
 
 
 def sections() -> dict[str, list[Block]]:
@@ -46,31 +59,41 @@ SECTIONS = sections()
 IN_SQL = {title: parts for title, parts in SECTIONS.items() if any(part.language == "sql" for part in parts)}
 
 
+NAMES = {title: f"mistake_{number}" for number, title in enumerate(IN_SQL)}
+"""Mistake in SQL -> the model that has it."""
+
+
 def assert_shown(title: str, message: str) -> None:
-    """All that the page shows of a message is in it; dbt indents by its own taste."""
-    told = [line.strip() for line in message.splitlines()]
-    shown = [line.strip() for part in SECTIONS[title] if part.language == "text" for line in part.text.splitlines()]
+    """All that the page shows of a message is in it, but for indents, and the width of a place, which Thrift lacks."""
+    text = "\n".join(part.text for part in SECTIONS[title] if part.language == "text")
+    text = text.replace("bids_10min", NAMES.get(title, ""))
+    told, shown = ([re.sub(r"\^+", "^", line.strip()) for line in each.splitlines()] for each in (message, text))
+    shown = [line for line in shown if line]
     assert shown
     assert [line for line in shown if line not in told] == [], message
 
 
 @pytest.fixture(scope="module")
-def project(make_project: Callable[..., Project]) -> Project:
-    made = make_project({"models/bid.sql": BID})
-    made.dbt("run")
-    return made
+def told(target: Target, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool, str]]:
+    """Mistake in SQL -> whether its model is built, and what dbt says of it."""
+    models = {NAMES[title]: part.text for title, parts in IN_SQL.items() for part in parts if part.language == "sql"}
+    files = {f"models/{name}.sql": text for name, text in {**models, "bid": BID}.items()}
+    folder = write(tmp_path_factory.mktemp("shop"), {"dbt_project.yml": "name: shop\nprofile: shop\n", **files})
+    project = DbtProject(folder, target, schema=f"mistakes_{target.name}")
+    project.dbt("run", "--select", "bid")
+    done = {result.node.name: result for result in project.invoke("run", "--exclude", "bid").result.results}
+    log = re.sub(r"^[\d:.]+ \[.*?\]: (SparkStream adapter: )?", "", (folder / "logs/dbt.log").read_text(), flags=re.M)
+    target.drop_schema(project.schema)
+    built = {title: done[name].status == "success" for title, name in NAMES.items()}
+    return {title: (built[title], log if built[title] else done[NAMES[title]].message) for title in NAMES}
 
 
-@pytest.mark.parametrize("title", sampled(IN_SQL, share=2))
-def test_sql(title: str, project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    [model] = [part for part in IN_SQL[title] if part.language == "sql"]
-    project.write({model.title: model.text})
-    for kind in ("VIEW", "TABLE"):
-        project.sql(f"DROP {kind} IF EXISTS {{}}.bids_10min")
-    done = project.invoke("run", "--select", "bids_10min", quiet=False)
-    printed = re.sub(r"^\d\d:\d\d:\d\d  (SparkStream adapter: )?", "", capsys.readouterr().out, flags=re.M)
-    assert done.success is ("A warning" in PAGES[PAGE].read_text().partition(f"## {title}\n")[2].split("\n## ")[0])
-    assert_shown(title, printed)
+@pytest.mark.parametrize("title", IN_SQL)
+def test_sql(title: str, told: dict[str, tuple[bool, str]]) -> None:
+    is_warning = "A warning" in PAGES[PAGE].read_text().partition(f"## {title}\n")[2].split("\n## ")[0]
+    built, message = told[title]
+    assert built is is_warning
+    assert_shown(title, message)
 
 
 def credentials(**keys: Any) -> SparkStreamCredentials:
@@ -99,9 +122,9 @@ def debug(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[dict[
         folder = str(written(tmp_path, output))
         flags = ["--no-use-colors", "--no-version-check", "--no-send-anonymous-usage-stats"]
         done = dbtRunner().invoke([*flags, "debug", "--project-dir", folder, "--profiles-dir", folder])
-        printed = capsys.readouterr().out
-        assert not done.success, printed
-        return shown(printed)
+        printed = capsys.readouterr()
+        assert not done.success, printed.out
+        return shown(printed.out + printed.err)
 
     return run
 
@@ -142,16 +165,24 @@ def test_no_such_method(debug: Callable[[dict[str, Any]], str]) -> None:
     assert_shown("A method that doesn't exist", debug({"method": "embedded"}))
 
 
-def test_no_server(debug: Callable[[dict[str, Any]], str]) -> None:
+def keys_of(method: str, port: int) -> dict[str, Any]:
+    """The keys of a profile of a method, of which nothing but a port is known."""
+    if method == "connect":
+        return {"method": "connect", "connect_url": f"sc://127.0.0.1:{port}"}
+    more = {"connect_url": f"sc://127.0.0.1:{free_port()}"} if "connect_url" in method else {}
+    return {"method": "thrift", "host": "127.0.0.1", "port": port, **more}
+
+
+@pytest.mark.parametrize("method", METHODS["The server isn't running"])
+def test_no_server(method: str, debug: Callable[[dict[str, Any]], str]) -> None:
     port = free_port()
-    told = debug({"method": "thrift", "host": "127.0.0.1", "port": port, "auth": "NOSASL"})
+    told = debug({**keys_of(method, port), "auth": "NOSASL"})
     assert_shown("The server isn't running", told.replace(str(port), "10000"))
 
 
 def test_no_server_for_connect(debug: Callable[[dict[str, Any]], str]) -> None:
     port = free_port()
-    told = debug({"method": "connect", "connect_url": f"sc://127.0.0.1:{port}"})
-    assert_shown("No Spark Connect for SQL", told.replace(str(port), "15002"))
+    assert_shown("No Spark Connect for SQL", debug(keys_of("connect", port)).replace(str(port), "15002"))
 
 
 def test_a_profile_without_a_port(debug: Callable[[dict[str, Any]], str]) -> None:
@@ -194,6 +225,20 @@ def test_something_else_listens(auth: str, hangs_up: bool) -> None:
     assert "maybe auth: NONE, or LDAP" in message or auth == "NONE"
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the client of Spark Connect give up at once."""
+    monkeypatch.setattr("dbt.adapters.sparkstream.spark.connect.RETRIES", {"max_retries": 0})
+
+
+def test_something_else_listens_for_connect(impatient: None, debug: Callable[[dict[str, Any]], str]) -> None:
+    with listener(hangs_up=True) as port:
+        said = debug(keys_of("connect", port))
+    assert f"no Spark Connect at sc://127.0.0.1:{port}: it listens, but gives no answer\n" in said
+    assert "write the port of\n" in said and "Spark Connect, 15002 unless somebody changed it" in said
+    assert not any(words in said for words in ("RPC", "StatusCode", "Warning", "gone"))
+
+
 def test_who_is_left_to_pyhive() -> None:
     with listener(hangs_up=True) as port:
         shake_hands(credentials(port=port, auth="KERBEROS", kerberos_service_name="hive"))
@@ -207,14 +252,15 @@ def test_a_server_without_tls(hangs_up: bool) -> None:
         shake_hands(credentials(port=port, auth="LDAP", use_ssl=True), greeting=PATIENCE if hangs_up else 0.5)
 
 
-def test_no_client_of_connect(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", METHODS["Spark Connect's client isn't there"])
+def test_no_client_of_connect(method: str, tmp_path: Path) -> None:
     program = f"""
 import sys
 sys.modules["grpc"] = None
 from pathlib import Path
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.spark.environments import environment_of
-keys = {{"method": "thrift", "host": "h", "schema": "s", "connect_url": "sc://h", "user": "me"}}
+keys = {{"method": "{method.split()[0]}", "host": "h", "schema": "s", "connect_url": "sc://h", "user": "me"}}
 try:
     environment_of(SparkStreamCredentials.from_dict(keys), Path({str(tmp_path)!r})).new_session()
 except Exception as error:
@@ -258,6 +304,24 @@ def test_the_server_is_gone() -> None:
     assert_shown("The server is gone", str(gone.value.msg).replace(str(port), "10000"))
 
 
+def test_the_server_of_connect_is_gone(impatient: None) -> None:
+    from dbt_common.exceptions import DbtDatabaseError
+
+    from dbt.adapters.sparkstream.spark.connect import joined
+    from dbt.adapters.sparkstream.spark.environments.cancelling import Operations
+    from dbt.adapters.sparkstream.spark.environments.cursors import SessionHandle, SessionWrapper
+
+    port = free_port()
+    session: Any = joined(f"sc://127.0.0.1:{port}", "me", str(uuid.uuid4()))
+    wrapper = SessionWrapper(SessionHandle(session, Operations(session)))
+    wrapper.cursor()
+    with pytest.raises(DbtDatabaseError) as gone:
+        wrapper.execute("insert into t select 1")
+    session.release_session_on_close = False
+    session.stop()
+    assert_shown("The server is gone", str(gone.value.msg).replace(str(port), "10000"))
+
+
 def test_no_python_process() -> None:
     from pyspark.errors import PySparkException
 
@@ -294,5 +358,4 @@ def test_two_dbts_say_it_so() -> None:
 
 
 def test_every_section_has_its_test() -> None:
-    source = Path(__file__).read_text()
-    assert [title for title in SECTIONS if title not in IN_SQL and f'"{title}"' not in source] == []
+    assert {*SECTIONS} == {*IN_SQL, *METHODS}

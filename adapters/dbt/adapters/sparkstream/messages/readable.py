@@ -7,6 +7,7 @@ import re
 from dbt.adapters.sparkstream.messages.faults import OF_JAVA, Fault, without_spot
 from dbt.adapters.sparkstream.messages.places import Place, shown
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.spark.session_conf import LOCAL
 from dbt.adapters.sparkstream.sql.core.errors import Finding
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 
@@ -105,12 +106,6 @@ _HINTS_OF_CONDITIONS = [
 """The beginning of a message with a condition -> what it means in a dbt project with windows."""
 _HINTS_OF_OTHERS = [
     (
-        re.compile(
-            r"<_\w+ of RPC that terminated with:\s+status = StatusCode\.UNAVAILABLE|failed to connect to all addresses"
-        ),
-        "the server is gone: it was stopped, killed, or has died. When it runs again: dbt retry",
-    ),
-    (
         re.compile(r"Answer from Java side is empty|Error while sending or receiving"),
         "the Spark in this process has ended; .sparkstream/session/spark.log says why",
     ),
@@ -157,12 +152,44 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
     if fault.condition and text.startswith("["):
         found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
     else:
-        text = _unwritable(text)
+        text = _unwritable(_of_call(text))
         start = _OF_JAVA.match(text).end()  # type: ignore[union-attr]
         found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.match(text, start)]
     if place is not None:
         return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
+
+
+_CALL = re.compile(
+    r"<_\w{1,40} of RPC that terminated with:\n\tstatus = StatusCode\.(\w{1,40})\n\tdetails = \"([^\n]{0,4000})\"\n"
+)
+"""The error of a call of Spark Connect's client: gRPC's status, and what it says."""
+_CALLED = re.compile(r"\bipv[46]:(?:(\d{1,3}(?:\.\d{1,3}){3})|%5B([0-9a-f:.]{2,45})%5D):(\d{1,5})\b")
+
+
+def _of_call(text: str) -> str:
+    """The error of a call of Spark Connect's client without gRPC's words around it; any other text as it is."""
+    failed = _CALL.match(text)
+    if failed is None or failed[1] != "UNAVAILABLE":
+        return text if failed is None else failed[2]
+    called = _CALLED.search(failed[2])
+    host = (called[1] or called[2]) if called else ""
+    port = called[3] if called else ""
+    return lost(f"the server{f' at {host}:{port}' if host else ''} is gone: it was stopped, killed, or has died", host)
+
+
+def lost(what: str, host: str) -> str:
+    """Words for a server that answers no more.
+
+    Args:
+        what: what has become of it.
+        host: where it ran; empty where nobody knows.
+    """
+    if host in LOCAL:
+        advice = "`sparkstream server status` says what it does; start one with: sparkstream server start"
+    else:
+        advice = "its log says why"
+    return f"{what}\n  {advice}\n  nobody knows whether the statement had ended; when the server runs: dbt retry"
 
 
 _NOT_WRITTEN = re.compile(

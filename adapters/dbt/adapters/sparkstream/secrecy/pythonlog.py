@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 
 
 def silence_python_log() -> None:
@@ -11,6 +12,8 @@ def silence_python_log() -> None:
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+    # Of a server that answers no more, the client of Spark Connect warns with a line of its own code.
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]", UserWarning)
     # What fails in a streaming model's sink, which Spark calls in this process.
     logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL + 1)
     # Of Ctrl-C during a call to Java, py4j writes a stack trace to the root logger.

@@ -84,12 +84,13 @@ def host_and_port(url: str) -> tuple[str, int]:
     return parts.hostname, parts.port or DEFAULT_PORT
 
 
-def opened(url: str, greet: Callable[[SparkSession], object]) -> SparkSession:
+def opened(url: str, greet: Callable[[SparkSession], object], start: str = "") -> SparkSession:
     """Opens a session at an address.
 
     Args:
         url: the address.
         greet: asks the new session for something, which fails where nothing answers.
+        start: how to start a server where nobody listens, as the end of a message.
 
     Raises:
         DbtRuntimeError: the client isn't installed, or nothing answers.
@@ -113,24 +114,39 @@ def opened(url: str, greet: Callable[[SparkSession], object]) -> SparkSession:
         if session is not None:
             session.release_session_on_close = False  # nobody answers, so nobody is asked
             session.stop()
-        raise DbtRuntimeError(f"no Spark Connect at {redacted(url)}: {readable(error)}{_advice(error, url)}") from error
+        why = _advice(error, url) or f"{readable(error)}\n  is the server running?{start}"
+        raise DbtRuntimeError(f"no Spark Connect at {redacted(url)}: {why}") from error
     return session
 
 
 def _advice(error: Exception, url: str) -> str:
+    """What is wrong where something listens, and what to write; empty where nobody does."""
     text = str(error)
+    if isinstance(error, ValueError):
+        return readable(error)
     if "UNAUTHENTICATED" in text or "PERMISSION_DENIED" in text:
-        return "\n  write the token that the server takes as token in the profile, or as ;token=... in connect_url"
-    # gRPC tells the error of the last address that it tried; localhost may have one where nobody listens.
-    unavailable = "UNAVAILABLE" in text and "use_ssl=true" in url.lower()
-    if "CERTIFICATE_VERIFY_FAILED" in text or (unavailable and not _is_trusted(*host_and_port(url))):
         return (
-            "\n  this machine doesn't trust the server's certificate, or the certificate is of another host\n"
+            f"{readable(error)}\n"
+            "  write the token that the server takes as token in the profile, or as ;token=... in connect_url"
+        )
+    # gRPC tells the error of the last address that it tried; localhost may have one where nobody listens.
+    unavailable = "UNAVAILABLE" in text
+    secured = unavailable and "use_ssl=true" in url.lower()
+    if "CERTIFICATE_VERIFY_FAILED" in text or (secured and not _is_trusted(*host_and_port(url))):
+        return (
+            "it has no certificate that this machine trusts\n"
+            "  this machine doesn't trust the server's certificate, or the certificate is of another host\n"
             "  a certificate of your own: name the file of its CA in GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"
         )
-    if isinstance(error, ValueError):
-        return ""
-    return "\n  is the server running?"
+    if unavailable:
+        return (
+            "it listens, but gives no answer\n"
+            f"  if the server is one {'without' if secured else 'with'} TLS, {'take' if secured else 'write'} use_ssl"
+            f"{' out of the profile' if secured else ': true'}\n"
+            "  if it is something else, such as a Thrift server (10000) or Spark's web page (4040), write the port of\n"
+            "  Spark Connect, 15002 unless somebody changed it"
+        )
+    return ""
 
 
 def _is_trusted(host: str, port: int) -> bool:

@@ -116,11 +116,12 @@ class Environment(ABC):
             finally:
                 spark.stop()
 
-    def over_connect(self, unknown: str) -> SparkSession:
+    def over_connect(self, unknown: str, start: str = "") -> SparkSession:
         """A new session over Spark Connect, with the settings of the profile.
 
         Args:
             unknown: the message where nobody knows the address.
+            start: how to start a server where nobody listens, as the end of a message.
 
         Raises:
             DbtRuntimeError: nobody knows the address, or nothing answers there.
@@ -128,7 +129,7 @@ class Environment(ABC):
         url = self.connect_url()
         if not url:
             raise DbtRuntimeError(unknown)
-        return connect.opened(url, self._greet)
+        return connect.opened(url, self._greet, start)
 
     def _greet(self, session: Any) -> None:
         # The version needs no free core, as a query would.

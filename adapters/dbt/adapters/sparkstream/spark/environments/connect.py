@@ -32,19 +32,17 @@ class Connect(Environment):
         try:
             session = self.new_session()
         except DbtRuntimeError as error:
-            raise FailedToConnectError(f"failed to connect: {error.msg}{self._advice()}") from error
+            raise FailedToConnectError(f"failed to connect: {error.msg}") from error
         connection.handle = SessionWrapper(SessionHandle(session, Operations(session)), owned=True)
         connection.state = ConnectionState.OPEN
         return connection
 
-    def _advice(self) -> str:
-        if self.credentials.host not in LOCAL:
-            return ""
-        start = " start one with: sparkstream server start"
-        return f"{start}\n  is it another port? `sparkstream server status` says which one"
-
     def new_session(self) -> SparkSession:
-        return self.over_connect("the profile has no connect_url, and no host")
+        start = ""
+        if self.credentials.host in LOCAL:
+            start = " start one with: sparkstream server start"
+            start += "\n  is it another port? `sparkstream server status` says which one"
+        return self.over_connect("the profile has no connect_url, and no host", start)
 
     def connect_url(self) -> str:
         return self.credentials.connect_address()

@@ -13,9 +13,9 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import CONNECTION_LOST_EXCEPTIONS, PyhiveConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 
+from dbt.adapters.sparkstream.messages.readable import lost
 from dbt.adapters.sparkstream.messages.sparkerror import SparkError
 from dbt.adapters.sparkstream.spark.environments.cancelling import CANCELLED
-from dbt.adapters.sparkstream.spark.session_conf import LOCAL
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -134,8 +134,4 @@ class ThriftWrapper(PyhiveConnectionWrapper):
             what = f"{place} has closed the connection, or was started anew"
         except OSError:
             what = f"{place} is gone: it was stopped, killed, or has died"
-        if self._host in LOCAL:
-            advice = "`sparkstream server status` says what it does; start one with: sparkstream server start"
-        else:
-            advice = "its log says why"
-        return f"{what}\n  {advice}\n  nobody knows whether the statement had ended; when the server runs: dbt retry"
+        return lost(what, self._host)
