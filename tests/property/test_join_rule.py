@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dbt.adapters.sparkstream.sql import explain
+from dbt.adapters.sparkstream.sql import explain, translate
 from dbt.adapters.sparkstream.sql.passes.optimize import joins
 from tests.property.test_windows import (
     CLOCK_CHANGES,
@@ -146,3 +147,38 @@ def test_the_rule_applies(name: str) -> None:
     batch = corners("Europe/Berlin")
     found = explain(statement(batch, QUERIES[name]), schema=schema_of(batch)).decisions
     assert [d.rule for d in found] == ["hop-join"] * 2 * len(batch.cases)
+
+
+def by_one_bound(number: int, case: Case) -> str:
+    """Aggregates of the windows of some rows, each joined with those of other rows in the same window."""
+    rows = f"(SELECT * FROM all_rows WHERE number = {number} AND coalesce(v, 0) {{}})"
+    left, right = (table_function(case.window, rows.format(some)) for some in ("< 6", "> -6"))
+    return f"""
+        SELECT {number} AS number, a.*, b.window_start, b.window_end, b.k AS other, b.m
+        FROM (SELECT k, window_end AS e, window_start AS s, count(*) AS n FROM {left} GROUP BY k, 2, 3) AS a
+        FULL JOIN (
+          SELECT *, max(v) OVER (PARTITION BY k, window_start, window_end) AS m FROM {right} AS r WHERE v > -3
+        ) AS b ON a.s = b.window_start AND b.window_end = a.e AND a.k = b.k"""
+
+
+@st.composite
+def joined_windows(draw: Callable[..., Any], zone: str) -> Batch:
+    """TUMBLE, HOP and CUMULATE of a time whose bounds tell each other."""
+    made = [draw(cases(zone, False)) for _ in range(6)]
+    return Batch(zone, "timestamp_ntz", True, tuple(c for c in made if not isinstance(c.window, Session)))
+
+
+def test_same_rows_by_one_bound(spark: SparkSession) -> None:
+    @settings(thorough, max_examples=3)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(joined_windows))
+    @example(corners("Europe/Berlin", "timestamp_ntz"))
+    @example(replace(edges("Europe/Berlin"), typed=True))
+    def same(batch: Batch) -> None:
+        compare_with_plain(spark, batch, by_one_bound)
+        for number, case in enumerate(batch.cases):
+            sql = translate(by_one_bound(number, case), schema=schema_of(batch))
+            kept = ("a.s = b.window_start", "b.window_end = a.e")
+            least = {Tumble: 0, Hop: 0, Cumulate: 1}.get(type(case.window), 2) if batch.type != "timestamp" else 2
+            assert [bound in sql for bound in kept] == ([True] * 2 if least == 2 else [not least, bool(least)])
+
+    same()

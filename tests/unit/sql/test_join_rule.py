@@ -136,3 +136,69 @@ def test_estimates_of_a_join() -> None:
     assert dict(left.steps(1000)) == {"rows read": 1000, "rows joined, each in one bucket of time": 1000}
     assert dict(right.steps(1000)) == {"rows read": 1000, "rows joined, each in two buckets of time at most": 2000}
     assert right.steps(None) == []
+
+
+NAIVE = {
+    "bid": {"ts": "timestamp_ntz", "k": "string", "v": "int"},
+    "ask": {"ts": "timestamp", "k": "string", "v": "int"},
+}
+BID, ASK = (
+    f"(SELECT k, {BOUNDS}, max(v) AS v FROM TUMBLE(TABLE {t}, DESCRIPTOR(ts), INTERVAL '1' HOUR) GROUP BY k, {BOUNDS})"
+    for t in ("bid", "ask")
+)
+SLID = BID.replace("TUMBLE", "HOP").replace("INTERVAL '1' HOUR", "INTERVAL '25' MINUTE, INTERVAL '1' HOUR")
+GROWN = BID.replace("TUMBLE", "CUMULATE").replace("INTERVAL '1' HOUR", "INTERVAL '6' MINUTE, INTERVAL '1' HOUR")
+DAILY = BID.replace("'1' HOUR", "'1' DAY")
+LASTING = BID.replace("TUMBLE", "SESSION")
+
+
+def last_condition(sql: str, dialect: str = "spark", **options: bool) -> str:
+    """What is left of `ON` or `WHERE` of a query's outermost join."""
+    text = translate(sql, dialect, schema=NAIVE, **options)
+    return text[max(text.rfind("ON "), text.rfind("WHERE ")) :].partition(" ")[2]
+
+
+@pytest.mark.parametrize(
+    ("join", "left"),
+    [
+        (f"{BID} AS L JOIN {BID} AS R ON {SAME}", "L.k = R.k AND L.window_start = R.window_start"),
+        (f"{BID} AS L LEFT JOIN {SLID} AS R ON {EQUAL}", "L.window_start = R.window_start"),
+        (f"{BID} AS L FULL JOIN {BID} AS R ON {EQUAL} AND L.v = R.v", "L.window_start = R.window_start AND L.v = R.v"),
+        (f"{GROWN} AS L JOIN {GROWN} AS R ON {EQUAL}", "L.window_end = R.window_end"),
+        (f"{GROWN} AS L JOIN {GROWN} AS R ON ({EQUAL}) OR L.k = R.k", None),
+        (f"{BID} AS L, {BID} AS R WHERE {EQUAL} -- both", "L.window_start = R.window_start -- both"),
+        (
+            f"{BID} AS L JOIN {BID} AS R ON L.window_end = R.window_end --\n AND R.window_start = L.window_start",
+            "R.window_start = L.window_start",
+        ),
+        (f"{BID} AS L JOIN {BID} AS R ON (L.k = R.k AND L.window_start = R.window_start) AND"
+         " (L.window_end = R.window_end)", "(L.k = R.k AND L.window_start = R.window_start) AND (TRUE)"),
+        (f"{BID} AS L JOIN {BID} AS R ON L.window_start = R.window_end AND L.window_end = R.window_start", None),
+        (f"{BID} AS L JOIN {BID} AS R ON L.window_start <=> R.window_start AND L.window_end = R.window_end", None),
+        (f"{BID} AS L JOIN {DAILY} AS R ON {EQUAL}", None),
+        (f"{BID} AS L JOIN {GROWN} AS R ON {EQUAL}", None),
+        (f"{LASTING} AS L JOIN {LASTING} AS R ON {EQUAL}", None),
+        (f"{BID} AS L JOIN {BID.replace('GROUP BY', 'GROUP BY ROLLUP(').replace('_end)', '_end))')} AS R ON {EQUAL}",
+         None),
+        (f"{BID} AS L JOIN (SELECT x.k, x.window_start, y.window_end FROM {BID} AS x CROSS JOIN {BID} AS y) AS R"
+         f" ON {EQUAL}", None),
+        (f"{BID} AS L JOIN (SELECT k, window_start, max(window_end) AS window_end FROM {BID} GROUP BY 1, 2) AS R"
+         f" ON {EQUAL}", None),
+        (f"{BID} AS L JOIN {BID.replace('bid', 'unknown')} AS R ON {EQUAL}", None),
+        (f"{ASK} AS L JOIN {ASK} AS R ON {EQUAL}", None),  # 02:30 and 03:30 may begin at the same instant
+    ],
+)  # fmt: skip
+def test_one_bound_tells_the_other(join: str, left: str | None) -> None:
+    sql = f"SELECT L.k, R.v FROM {join}"
+    plain = last_condition(sql, optimize=False)
+    assert last_condition(sql) == (left or plain) != (plain if left else None)
+
+
+def test_bounds_of_flink_tell_each_other_for_every_time() -> None:
+    rows = "TABLE(TUMBLE(TABLE ask, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+    sql = f"""
+        WITH a AS (SELECT window_start AS s, window_end AS e, k FROM {rows} GROUP BY window_start, window_end, k),
+          b AS (SELECT * FROM a WHERE k > 'a')
+        SELECT a.k FROM a JOIN b ON a.k = b.k AND a.s = b.s AND a.e = b.e WHERE a.k <> 'c'"""
+    assert "ON a.k = b.k AND a.s = b.s WHERE" in translate(sql, "flink", schema=NAIVE)
+    assert "AND a.e = b.e" in translate(sql, "flink", schema=NAIVE, optimize=False)

@@ -37,6 +37,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelli
 from dbt.adapters.sparkstream.sql.passes.match import Matches
 from dbt.adapters.sparkstream.sql.passes.optimize import (
     Decision,
+    OneBound,
     Optimizer,
     OverSums,
     SlidingFrame,
@@ -154,7 +155,7 @@ class Statement:
         if optimize and (may_pay(self.trees, self._resolver(schema)) or self._has_frames):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival, batch=batch)[0]
-        return self._edited(schema, arrival, batch=batch, request=request)[0].traced()
+        return self._edited(schema, arrival, batch=batch, request=request, joins=optimize)[0].traced()
 
     def with_event_times(self, event_time_of: EventTimeOf) -> Traced:
         """The text with Confluent's `$rowtime` as the column that it is, where that is known."""
@@ -218,6 +219,7 @@ class Statement:
         rules: bool = False,
         frames: bool = False,
         sums: bool = False,
+        joins: bool = False,
         batch: Microbatch | None = None,
         request: bool = False,
     ) -> tuple[Source, list[Decision]]:
@@ -227,6 +229,7 @@ class Statement:
             keep_windows: whether windows stay, in one spelling.
             frames: whether rules may rewrite calls over Spark's own frames, which aren't its author's.
             sums: whether calls over frames that Spark hasn't may come from running aggregates.
+            joins: whether joins of windows may go by one bound; with `rules` they do.
         """
         self._refuse_rowtime()
         source = Source(self.source.text, self.source.tokens)
@@ -240,6 +243,8 @@ class Statement:
         optimizer = Optimizer(source, resolver, filtered=filtered, frames=frames) if rules else None
         if optimizer is not None:
             passes.append(optimizer)
+        if joins:
+            passes.append(OneBound(source, resolver))
         handled = optimizer.handled if optimizer is not None else ()
         passes.append(WindowFunctions(source, resolver, keep=keep_windows, skipped=handled))
         if self._strict or self._found.groups:

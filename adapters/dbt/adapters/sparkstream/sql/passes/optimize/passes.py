@@ -23,8 +23,9 @@ from dbt.adapters.sparkstream.sql.core.windows import (
 )
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.passes.optimize.copies import HopCopies
-from dbt.adapters.sparkstream.sql.passes.optimize.joins import HopJoin
+from dbt.adapters.sparkstream.sql.passes.optimize.joins import HopJoin, joining
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.onebound import OneBound
 from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, SlidingFrame
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rule
 from dbt.adapters.sparkstream.sql.passes.optimize.rules import RULES
@@ -123,6 +124,7 @@ class Optimizer:
     ) -> None:
         self._queries = Queries(source, resolver, filtered)
         self._sums = OverSums(source, resolver) if frames else None
+        self._joins = OneBound(source, resolver)
         self.handled: set[int] = set()
         self.decisions: list[Decision] = []
 
@@ -131,6 +133,8 @@ class Optimizer:
         for function in window_functions(tree):
             if id(function) not in self.handled:
                 yield from self._rewritten(function)
+        joined = (joining(f) for f in window_functions(tree) if id(f) in self.handled)
+        yield from self._joins.edits(tree, {id(select) for select in joined})
         if self._sums is not None:
             yield from self._framed(tree, self._sums)
 

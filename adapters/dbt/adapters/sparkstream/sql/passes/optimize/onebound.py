@@ -1,0 +1,161 @@
+"""Joins of windows by one bound, as the other one follows from it.
+
+Windows of one size end together where they begin together, so `L.window_start = R.window_start` says all that
+`L.window_end = R.window_end` would say. Spark doesn't know it, takes the sides for larger than they are, and doesn't
+broadcast the small one. Windows of CUMULATE that end together begin together, if the longest of them do.
+
+Bounds of type TIMESTAMP keep both: where the clock skips an hour, one window may begin with another and end before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, joins_of, sources
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.types import NTZ
+from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, Tumble, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The bounds of a window in each row of a relation.
+
+    Attributes:
+        names: the bounds' names in the relation, in lower case.
+        windows: the same for all windows of which one bound tells the other.
+        needed: the bound that tells the other.
+    """
+
+    names: tuple[str, ...]
+    windows: tuple[type, Interval, Interval]
+    needed: str = BOUNDS[0]
+
+
+class OneBound:
+    """Edits conditions that say of two relations that both bounds of their windows are equal."""
+
+    def __init__(self, source: Source, resolver: Resolver) -> None:
+        self._source = source
+        self._resolver = resolver
+        self._known: dict[int, _Side | None] = {}
+
+    def edits(self, tree: exp.Expr, skipped: Collection[int] = ()) -> Iterator[Edit]:
+        """Conditions without what follows from the rest of them, but for those of SELECTs of which an id is given."""
+        for select in tree.find_all(exp.Select) if window_functions(tree) else ():
+            relations = [] if id(select) in skipped else sources(select)
+            sides = {r.alias_or_name.casefold(): self._side(r) for r in relations} if len(relations) > 1 else {}
+            if len(sides) < len(relations):
+                continue  # two of one name
+            joins = [j.args.get("on") for j in joins_of(select) if sides and not isinstance(j, LastJoin)]
+            where = select.args.get("where")
+            for condition in (*joins, where.this if where and sides else None):
+                yield from self._needless(conjuncts(condition), sides)
+
+    def _needless(self, terms: list[exp.Expr], sides: dict[str, _Side | None]) -> Iterator[Edit]:
+        """The edits that take away the terms that follow from others."""
+        equal: dict[tuple[frozenset[str], str], int] = {}
+        for place, term in enumerate(terms):
+            found = _equal(term, sides)
+            if found:
+                equal.setdefault(found, place)
+        gone = set()
+        for (names, bound), place in equal.items():
+            side = sides[min(names)]
+            if side and bound != side.needed and (names, side.needed) in equal:
+                gone.add(place)
+        for place in gone:
+            span = self._with_and(terms, place, gone)
+            yield Edit(span or self._source.span(terms[place]), lambda text="" if span else "TRUE": text)  # type: ignore[misc]
+
+    def _with_and(self, terms: list[exp.Expr], place: int, gone: Collection[int]) -> Span | None:
+        """A term with the AND before it, or the one behind it if it is the first; None where more than AND is there."""
+        spans = [self._source.span(term) for term in terms[max(0, place - 1) : place + 2]]
+        if not place and (len(terms) == 1 or 1 in gone):
+            return None
+        (_, before), (behind, _) = spans[:2]
+        between = self._source.tokens_in((before, behind))
+        if [token.token_type for token in between] != [TokenType.AND]:
+            return None
+        if not place:
+            return spans[0][0], behind
+        start = between[0].start
+        return start if self._source.text[before:start].strip() else before, spans[1][1]
+
+    def _side(self, relation: exp.Expr) -> _Side | None:
+        """The bounds in each row of what is in FROM, if they are TIMESTAMP_NTZ and tell each other."""
+        found = self._bounds(relation)
+        columns = self._resolver.columns(relation)
+        types = [columns.find(name) for name in found.names] if found else []
+        return found if all(column and column.type == NTZ for column in types) else None
+
+    def _bounds(self, relation: exp.Expr) -> _Side | None:
+        if id(relation) not in self._known:
+            self._known[id(relation)] = None  # ends a recursive CTE
+            self._known[id(relation)] = self._read(relation)
+        return self._known[id(relation)]
+
+    def _read(self, relation: exp.Expr) -> _Side | None:
+        if isinstance(relation, WindowFunction):
+            return _told(relation)
+        if isinstance(relation, exp.Select):
+            return self._selected(relation)
+        if relation.args.get("pivots") or getattr(relation, "alias_column_names", None):
+            return None
+        if isinstance(relation, exp.Table) and isinstance(relation.this, WindowFunction):
+            return self._bounds(relation.this)
+        if isinstance(relation, exp.Subquery) and not relation.args.get("joins"):
+            return self._bounds(relation.this)
+        cte = find_cte(relation) if isinstance(relation, exp.Table) and not relation.args.get("db") else None
+        return self._bounds(cte.this) if cte and not cte.alias_column_names else None
+
+    def _selected(self, select: exp.Select) -> _Side | None:
+        """The bounds in each row of a query of one relation, which it passes on as they are."""
+        group = select.args.get("group")
+        more = group and (any(v for k, v in group.args.items() if k != "expressions") or group.find(*_SETS))
+        if more or len(sources(select)) != 1 or any(select.args.get(k) for k in ("laterals", "pivots", "kind")):
+            return None
+        [relation] = sources(select)
+        inner = self._bounds(relation)
+        if inner is None:
+            return None
+        names: dict[str, str] = {}
+        for item in select.expressions:
+            column = item.unalias()
+            if isinstance(item, exp.Star):
+                names.update({name: name for name in inner.names if not any(item.args.values())})
+            elif isinstance(column, exp.Column) and column.table.casefold() in ("", relation.alias_or_name.casefold()):
+                names.setdefault(column.name.casefold(), item.alias_or_name.casefold())
+        if not set(inner.names) <= set(names):
+            return None
+        return _Side(tuple(names[name] for name in inner.names), inner.windows, inner.needed)
+
+
+_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
+
+
+def _told(function: WindowFunction) -> _Side | None:
+    window = function.window
+    if isinstance(window, Cumulate):
+        return _Side(BOUNDS, (Cumulate, window.size, window.offset % window.size), BOUNDS[1])
+    return _Side(BOUNDS, (Tumble, window.size, Interval(0))) if isinstance(window, Tumble | Hop) else None
+
+
+def _equal(term: exp.Expr, sides: dict[str, _Side | None]) -> tuple[frozenset[str], str] | None:
+    """The two relations of which a term says that a bound of their windows is equal, and which bound."""
+    both = [term.this, term.expression] if isinstance(term, exp.EQ) else []
+    columns = [c for c in both if isinstance(c, exp.Column) and len(c.parts) == 2]
+    names = frozenset(c.table.casefold() for c in columns)
+    found = [sides.get(c.table.casefold()) for c in columns]
+    if len(names) != 2 or found[0] is None or found[1] is None or found[0].windows != found[1].windows:
+        return None
+    named = zip(BOUNDS, found[0].names, found[1].names, strict=True)
+    pair = tuple(c.name.casefold() for c in columns)
+    return next(((names, bound) for bound, *each in named if tuple(each) == pair), None)
