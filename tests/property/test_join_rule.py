@@ -161,6 +161,32 @@ def by_one_bound(number: int, case: Case) -> str:
         ) AS b ON a.s = b.window_start AND b.window_end = a.e AND a.k = b.k"""
 
 
+def highest(of: str, aggregate: str, keys: str = "s, e") -> Query:
+    """The groups of each window that have the highest or lowest value, by a join with that value."""
+
+    def query(number: int, case: Case) -> str:
+        rows = table_function(case.window, f"(SELECT * FROM all_rows WHERE number = {number})")
+        on = " AND ".join(f"c.{key} = m.{key}" for key in keys.split(", "))
+        return f"""
+            SELECT * FROM (
+              WITH
+                c AS (
+                  SELECT window_start AS s, window_end AS e, k, v % 3 AS v, {of} AS x FROM {rows} GROUP BY 1, 2, 3, 4
+                ),
+                m AS (SELECT {keys}, {aggregate}(x) AS x FROM c GROUP BY {keys})
+              SELECT {number} AS number, c.*, m.x AS y, m.e FROM c JOIN m ON {on} AND c.x = m.x
+            )"""
+
+    return query
+
+
+HIGHEST = {
+    "counts": highest("count(*)", "max"),
+    "lowest": highest("min(v)", "MIN"),
+    "of keys": highest("max(ts)", "max", "e, k, s"),
+}
+
+
 @st.composite
 def joined_windows(draw: Callable[..., Any], zone: str) -> Batch:
     """TUMBLE, HOP and CUMULATE of a time whose bounds tell each other."""
@@ -180,5 +206,18 @@ def test_same_rows_by_one_bound(spark: SparkSession) -> None:
             kept = ("a.s = b.window_start", "b.window_end = a.e")
             least = {Tumble: 0, Hop: 0, Cumulate: 1}.get(type(case.window), 2) if batch.type != "timestamp" else 2
             assert [bound in sql for bound in kept] == ([True] * 2 if least == 2 else [not least, bool(least)])
+
+    same()
+
+
+@pytest.mark.parametrize("name", HIGHEST)
+def test_same_highest(spark: SparkSession, name: str) -> None:
+    @settings(thorough, max_examples=2)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(joined_windows))
+    @example(replace(edges("Europe/Berlin"), typed=True))
+    def same(batch: Batch) -> None:
+        sql = translate(statement(batch, HIGHEST[name]), schema=schema_of(batch))
+        assert sql.count("rank() OVER") == len(batch.cases)
+        compare_with_plain(spark, batch, HIGHEST[name])
 
     same()

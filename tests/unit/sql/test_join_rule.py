@@ -152,9 +152,9 @@ DAILY = BID.replace("'1' HOUR", "'1' DAY")
 LASTING = BID.replace("TUMBLE", "SESSION")
 
 
-def last_condition(sql: str, dialect: str = "spark", **options: bool) -> str:
+def last_condition(sql: str, *, optimize: bool = True) -> str:
     """What is left of `ON` or `WHERE` of a query's outermost join."""
-    text = translate(sql, dialect, schema=NAIVE, **options)
+    text = translate(sql, schema=NAIVE, optimize=optimize)
     return text[max(text.rfind("ON "), text.rfind("WHERE ")) :].partition(" ")[2]
 
 
@@ -202,3 +202,57 @@ def test_bounds_of_flink_tell_each_other_for_every_time() -> None:
         SELECT a.k FROM a JOIN b ON a.k = b.k AND a.s = b.s AND a.e = b.e WHERE a.k <> 'c'"""
     assert "ON a.k = b.k AND a.s = b.s WHERE" in translate(sql, "flink", schema=NAIVE)
     assert "AND a.e = b.e" in translate(sql, "flink", schema=NAIVE, optimize=False)
+
+
+COUNTED = (
+    f"counted AS (SELECT {BOUNDS}, k, count(*) AS num FROM HOP(TABLE bid, DESCRIPTOR(ts), {{}}) GROUP BY {BOUNDS}, k)"
+)
+MOST = f"most AS (SELECT {BOUNDS}, max(num) AS num FROM counted GROUP BY {BOUNDS})"
+BEST = (
+    "WITH " + COUNTED.format("INTERVAL '1' MINUTE, INTERVAL '1' HOUR") + f", {MOST} "
+    "SELECT counted.k, most.num AS top, most.window_end FROM counted JOIN most ON"
+    " counted.window_start = most.window_start AND counted.window_end = most.window_end AND counted.num = most.num"
+    " WHERE most.num > 1 ORDER BY top"
+)
+RANK = "rank() OVER (PARTITION BY {} ORDER BY num {}) AS __place"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rank"),
+    [
+        ("", "", RANK.format("window_start", "DESC")),
+        ("max(num)", "min(num)", RANK.format("window_start", "ASC NULLS LAST")),
+        ("TABLE bid", "TABLE ask", RANK.format("window_start, window_end", "DESC")),
+        ("JOIN most", "INNER JOIN (SELECT num AS x FROM counted) AS most", None),
+        ("JOIN most", "LEFT JOIN most", None),
+        (" AND counted.num = most.num", "", None),
+        ("counted.num = most.num", "counted.num >= most.num", None),
+        ("counted.num = most.num", "counted.num = most.num AND counted.k > 'a'", None),
+        ("counted.window_end = most.window_end", "counted.window_end = most.window_start", None),
+        ("SELECT counted.k", "SELECT most.*, counted.k", None),
+        ("SELECT counted.k", "SELECT *", None),
+        ("FROM counted GROUP", "FROM counted WHERE k > 'a' GROUP", None),
+        ("FROM counted GROUP", "FROM counted AS c JOIN bid ON true GROUP", None),
+        ("max(num)", "max(DISTINCT num)", None),
+        ("max(num) AS num", "max(num) AS num, min(k) AS low", None),
+        ("count(*) AS num", "sum(d) AS num", None),  # 0.0 and -0.0 are equal
+        ("count(*) AS num", "max(unknown) AS num", None),
+        ("most.num > 1", "most.num IN (SELECT v FROM bid)", None),
+    ],
+)
+def test_highest_of_a_window_by_rank(old: str, new: str, rank: str | None) -> None:
+    text = translate(BEST.replace(old, new, 1), schema=NAIVE)
+    assert ("rank()" in text) == (rank is not None)
+    assert rank is None or rank in text
+
+
+def test_what_the_highest_of_a_window_are_called() -> None:
+    text = translate(BEST, schema=NAIVE)
+    assert "SELECT counted.k, counted.num AS top, counted.window_end AS window_end FROM (\n" in text
+    assert text.endswith(") AS counted WHERE counted.num > 1 ORDER BY top")
+    keyed = BEST.replace(f"{BOUNDS}, max", f"{BOUNDS}, k, max").replace(
+        f"counted GROUP BY {BOUNDS}", f"counted GROUP BY {BOUNDS}, k"
+    )
+    keyed = keyed.replace("counted.num = most.num", "counted.num = most.num AND most.k = counted.k")
+    assert "  AND k IS NOT NULL\n" in translate(keyed, schema=NAIVE)
+    assert "IS NOT NULL" not in text.replace("num IS NOT NULL", "")

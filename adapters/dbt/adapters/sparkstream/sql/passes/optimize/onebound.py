@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, Tumble, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.passes.optimize.highest import SETS, by_rank
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,21 @@ class OneBound:
             sides = {r.alias_or_name.casefold(): self._side(r) for r in relations} if len(relations) > 1 else {}
             if len(sides) < len(relations):
                 continue  # two of one name
+            ranked = self._ranked(select, sides)
+            if ranked:
+                yield from ranked
+                continue
             joins = [j.args.get("on") for j in joins_of(select) if sides and not isinstance(j, LastJoin)]
             where = select.args.get("where")
             for condition in (*joins, where.this if where and sides else None):
                 yield from self._needless(conjuncts(condition), sides)
+
+    def _ranked(self, select: exp.Select, sides: dict[str, _Side | None]) -> list[Edit]:
+        """The edits of a query for the rows with the highest value of their window."""
+        side = next(iter(sides.values()), None)
+        told = dict(zip(BOUNDS, side.names, strict=True)) if side else {}
+        follows = {name: told[side.needed] for bound, name in told.items() if side and bound != side.needed}
+        return by_rank(self._source, self._resolver, select, follows) if sides else []
 
     def _needless(self, terms: list[exp.Expr], sides: dict[str, _Side | None]) -> Iterator[Edit]:
         """The edits that take away the terms that follow from others."""
@@ -119,7 +131,7 @@ class OneBound:
     def _selected(self, select: exp.Select) -> _Side | None:
         """The bounds in each row of a query of one relation, which it passes on as they are."""
         group = select.args.get("group")
-        more = group and (any(v for k, v in group.args.items() if k != "expressions") or group.find(*_SETS))
+        more = group and (any(v for k, v in group.args.items() if k != "expressions") or group.find(*SETS))
         if more or len(sources(select)) != 1 or any(select.args.get(k) for k in ("laterals", "pivots", "kind")):
             return None
         [relation] = sources(select)
@@ -136,9 +148,6 @@ class OneBound:
         if not set(inner.names) <= set(names):
             return None
         return _Side(tuple(names[name] for name in inner.names), inner.windows, inner.needed)
-
-
-_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 
 
 def _told(function: WindowFunction) -> _Side | None:

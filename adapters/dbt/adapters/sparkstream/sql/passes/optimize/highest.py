@@ -1,0 +1,191 @@
+"""Rows with the highest value of their window, by rank: the query that they are of is computed once.
+
+    WITH c AS (SELECT window_start, k, count(*) AS n ... GROUP BY window_start, k),
+         m AS (SELECT window_start, max(n) AS n FROM c GROUP BY window_start)
+    SELECT ... FROM c JOIN m ON c.window_start = m.window_start AND c.n = m.n
+
+Spark computes `c` for each side of the join. The rows of `c` that meet a row of `m` are the first by rank in their
+window, and each of them meets one. A NULL in `n` or in a key meets none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, sources
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
+from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+
+SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
+_ORDERS = {"MAX": "DESC", "MIN": "ASC NULLS LAST"}
+_WORDS = {"DESC": "highest", "ASC NULLS LAST": "lowest"}
+_TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "date", "timestamp", "string")
+"""Types, or how they begin, of which equal values are the same: 0.0 and -0.0 are equal."""
+
+
+@dataclass(frozen=True)
+class _Most:
+    """The query of the highest values: its columns in lower case, and what each is of the rows' columns.
+
+    Attributes:
+        keys: column -> the rows' column that it groups by.
+        value: the column with the highest or lowest value.
+        of: the rows' column that it is of.
+        order: the order in which that value comes first.
+    """
+
+    keys: dict[str, str]
+    value: str
+    of: str
+    order: str
+
+
+def by_rank(source: Source, resolver: Resolver, select: exp.Select, follows: Mapping[str, str]) -> list[Edit]:
+    """The edits of a query that joins the groups of a CTE with their highest or lowest values; none for another query.
+
+    Args:
+        follows: column of the CTE -> the one that it follows from, in lower case.
+    """
+    [join, *more] = select.args.get("joins") or [None]
+    rows = select.args["from_"].this if select.args.get("from_") else None
+    cte = _grouped(rows)
+    if (
+        rows is None
+        or more
+        or cte is None
+        or not _is_inner(join)
+        or any(select.args.get(k) for k in ("laterals", "pivots"))
+    ):
+        return []
+    most = _most(join.this, cte)
+    sides = [relation.alias_or_name.casefold() for relation in (rows, join.this)]
+    names = _joined(source, join.args["on"], sides, most) if most and sides[0] != sides[1] else None
+    known = resolver.columns(rows)
+    value = known.find(most.of) if most else None
+    if most is None or names is None or value is None or not (value.type or "").startswith(_TYPES):
+        return []
+    alias = source.written(rows.args["alias"].this if rows.args.get("alias") else rows.this)
+    columns = {column: f"{alias}.{names[of]}" for column, of in {**most.keys, most.value: most.of}.items()}
+    references = _references(source, select, sides[1], columns)
+    if references is None:
+        return []
+    never = (
+        set() if cte.args["group"].find(*SETS) else {n for n in names if getattr(known.find(n), "origin", 0) in BOUNDS}
+    )
+    keys = ", ".join(names[of] for of in most.keys.values() if follows.get(of) not in names)
+    place = f"rank() OVER (PARTITION BY {keys} ORDER BY {names[most.of]} {most.order}) AS __place"
+    where = ["__place = 1", *(f"  AND {written} IS NOT NULL" for name, written in names.items() if name not in never)]
+    query = Select(["* EXCEPT (__place)"], Select(["*", place], source.written(rows.this)), where=where)
+    words = f"the rows whose {names[most.of]} is the {_WORDS[most.order]} of their {keys}"
+    start, end = source.span(rows)[0], source.span(join.args["on"])[1]
+    text = f"{placed(parenthesized(query, words), source.indent(start))} AS {alias}"
+    return [Edit((start, end), lambda: text), *references]
+
+
+def _grouped(rows: exp.Expr | None) -> exp.Select | None:
+    """The query of a CTE that is read under its own columns' names, if it has groups."""
+    if not isinstance(rows, exp.Table) or any(v for k, v in rows.args.items() if k not in ("this", "alias")):
+        return None
+    cte = find_cte(rows)
+    query = cte.this if cte and not cte.alias_column_names and not rows.alias_column_names else None
+    return query if isinstance(query, exp.Select) and query.args.get("group") else None
+
+
+def _is_inner(join: exp.Join) -> bool:
+    known = ("this", "on", "kind")
+    return (
+        not isinstance(join, LastJoin)
+        and join.kind in ("", "INNER")
+        and bool(join.args.get("on"))
+        and not any(v for k, v in join.args.items() if k not in known)
+    )
+
+
+def _most(relation: exp.Expr, cte: exp.Select) -> _Most | None:
+    """The highest or lowest values of the groups of a CTE, if that is what a relation is."""
+    query = relation.this if isinstance(relation, exp.Subquery) else _grouped(relation)
+    if not isinstance(query, exp.Select) or getattr(relation, "alias_column_names", None) or relation.args.get("joins"):
+        return None
+    group = query.args.get("group")
+    if group is None or any(v for k, v in query.args.items() if k not in ("expressions", "from_", "group")):
+        return None
+    [rows, *more] = sources(query)
+    if more or any(v for k, v in group.args.items() if k != "expressions") or _grouped(rows) is not cte:
+        return None
+    grouped = [column.name.casefold() for column in group.expressions if isinstance(column, exp.Column)]
+    keys: dict[str, str] = {}
+    values = []
+    for item in query.expressions:
+        node = item.unalias()
+        if isinstance(node, exp.Column) and node.name.casefold() in grouped and len(node.parts) == 1:
+            keys[item.alias_or_name.casefold()] = node.name.casefold()
+        else:
+            values.append(item)
+    call = values[0].unalias() if len(values) == 1 and isinstance(values[0], exp.Alias) else None
+    order = _ORDERS.get(call.name.upper()) if isinstance(call, exp.Anonymous) and len(call.expressions) == 1 else None
+    of = call.expressions[0] if call and order else None
+    if order is None or not isinstance(of, exp.Column) or len(of.parts) > 1 or set(keys.values()) != set(grouped):
+        return None
+    return (
+        _Most(keys, values[0].alias.casefold(), of.name.casefold(), order)
+        if len(grouped) == len(group.expressions)
+        else None
+    )
+
+
+def _joined(source: Source, on: exp.Expr, sides: list[str], most: _Most) -> dict[str, str] | None:
+    """The rows' columns that a condition says are equal to those of the highest values, all of them and no others.
+
+    Returns:
+        Name in lower case -> the name as it is written.
+    """
+    wanted = {**most.keys, most.value: most.of}
+    found: dict[str, str] = {}
+    for term in conjuncts(on):
+        pair = (
+            {
+                c.table.casefold(): c
+                for c in (term.this, term.expression)
+                if isinstance(c, exp.Column) and len(c.parts) == 2
+            }
+            if isinstance(term, exp.EQ)
+            else {}
+        )
+        if set(pair) != set(sides):
+            return None
+        its, other = (pair[side] for side in sides)
+        if wanted.get(other.name.casefold()) != its.name.casefold():
+            return None
+        found[its.name.casefold()] = source.written(its.this)
+    return found if set(found) == set(wanted.values()) else None
+
+
+def _references(source: Source, select: exp.Select, side: str, columns: dict[str, str]) -> list[Edit] | None:
+    """The edits that name a side's columns as columns of the rows; None where not all that mean it can be told.
+
+    Args:
+        columns: column of the side -> the same of the rows.
+    """
+    edits: list[Edit] = []
+    for clause, found in select.args.items():
+        if clause in ("with_", "from_", "joins"):
+            continue
+        for node in found if isinstance(found, list) else [found] if isinstance(found, exp.Expr) else []:
+            if node.find(exp.Select) or isinstance(node, exp.Star):
+                return None
+            for column in node.find_all(exp.Column):
+                name = column.name.casefold()
+                if len(column.parts) == 1 and name in columns and clause != "order":
+                    return None
+                if len(column.parts) > 1 and column.parts[0].name.casefold() == side:
+                    if len(column.parts) > 2 or name not in columns:
+                        return None
+                    named = f" AS {source.written(column.this)}" if column.parent is select else ""
+                    edits.append(Edit(source.span(column), lambda text=columns[name] + named: text))  # type: ignore[misc]
+    return edits
