@@ -20,8 +20,7 @@ T = TypeVar("T")
 ATTEMPTS = 4
 """How often a streaming query is started before its Python process is given up."""
 
-_NOT_STARTED = "STREAMING_PYTHON_RUNNER_INITIALIZATION"
-_LATE = re.compile(OF_JAVA + NO_WORKER)
+_LATE = re.compile(rf"(?:\[STREAMING_PYTHON_RUNNER_INITIALIZATION_FAILURE\] [^\n]{{0,300}}?|{OF_JAVA}){NO_WORKER}")
 _starting = threading.Lock()
 
 
@@ -59,8 +58,7 @@ def started(start: Callable[[], T]) -> T:
             try:
                 return start()
             except PySparkException as error:
-                fault = Fault.of(error)
-                if not (fault.condition.startswith(_NOT_STARTED) or _LATE.match(fault.message)):
+                if not _LATE.match(Fault.of(error).message):
                     raise
                 late = error
     raise StreamingError(readable(f"{NO_WORKER}, {ATTEMPTS} times")) from late
