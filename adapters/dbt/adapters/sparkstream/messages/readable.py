@@ -161,7 +161,7 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
 
 
 _CALL = re.compile(
-    r"<_\w{1,40} of RPC that terminated with:\n\tstatus = StatusCode\.(\w{1,40})\n\tdetails = \"([^\n]{0,4000})\"\n"
+    r"<_\w{1,40} of RPC that terminated with:\n\tstatus = StatusCode\.(\w{1,40})(?:\n\tdetails = \"([^\n]{0,4000})\")?"
 )
 """The error of a call of Spark Connect's client: gRPC's status, and what it says."""
 _CALLED = re.compile(r"\bipv[46]:(?:(\d{1,3}(?:\.\d{1,3}){3})|%5B([0-9a-f:.]{2,45})%5D):(\d{1,5})\b")
@@ -170,12 +170,13 @@ _CALLED = re.compile(r"\bipv[46]:(?:(\d{1,3}(?:\.\d{1,3}){3})|%5B([0-9a-f:.]{2,4
 def _of_call(text: str) -> str:
     """The error of a call of Spark Connect's client without gRPC's words around it; any other text as it is."""
     failed = _CALL.match(text)
-    if failed is None or failed[1] != "UNAVAILABLE":
-        return text if failed is None else failed[2]
-    called = _CALLED.search(failed[2])
+    status, said = failed.groups() if failed else ("", text)
+    if status != "UNAVAILABLE" and not text.startswith("failed to connect to all addresses"):
+        return said or text
+    called = _CALLED.search(said or "")
     host = (called[1] or called[2]) if called else ""
-    port = called[3] if called else ""
-    return lost(f"the server{f' at {host}:{port}' if host else ''} is gone: it was stopped, killed, or has died", host)
+    place = f" at {host}:{called[3]}" if called else ""
+    return lost(f"the server{place} is gone: it was stopped, killed, or has died", host)
 
 
 def lost(what: str, host: str) -> str:
