@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.streaming.reports.outcome import Outcome
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.support import quick_session
 
 if TYPE_CHECKING:
@@ -175,15 +175,15 @@ class Feed:
             sql: its query.
             options: configs.
         """
-        write = sink.Append.__call__
+        write = Append.__call__
 
-        def dies(own: sink.Append, rows: DataFrame, batch: int) -> None:
+        def dies(own: Append, rows: DataFrame, batch: int) -> None:
             if when == "after":
                 write(own, rows, batch)
             raise RuntimeError("killed")
 
         with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-            patched.setattr(sink.Append, "__call__", dies)
+            patched.setattr(Append, "__call__", dies)
             self.run(sql, **options)
 
     def state(self, name: str = "model", what: str = "state_rows") -> int:

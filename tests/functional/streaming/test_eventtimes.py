@@ -13,7 +13,7 @@ import pytest
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.config import DAY
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.functional.streaming.feed import Feed
 
 BOUNDS = "window_start, window_end"
@@ -138,11 +138,11 @@ def test_what_is_told(feed: Feed) -> None:
 def test_a_micro_batch_that_comes_again_has_the_clock_it_had(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that was ahead when the micro-batch was planned is ahead when it comes again, years later."""
 
-    def dies(self: sink.Append, rows: object, batch: int) -> None:
+    def dies(self: Append, rows: object, batch: int) -> None:
         raise RuntimeError("killed")
 
     add(feed, (1, 1000), (2, 1_600_000_000))
-    monkeypatch.setattr(sink.Append, "__call__", dies)
+    monkeypatch.setattr(Append, "__call__", dies)
     with pytest.raises(StreamingError, match="killed"):
         feed.run(WINDOWS["tumble"], keep_late=True)
     monkeypatch.undo()

@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.spark import engine
 from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.functional.streaming.feed import Feed
 from tests.support import quick_session
 
@@ -256,16 +257,16 @@ def test_an_interrupted_micro_batch_comes_again(
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(sql)
     feed.add("bid", [(3, 1061, "a", 1), (4, 1101, "b", 2)])
-    write = sink.Append.__call__
+    write = Append.__call__
 
-    def dies(self: sink.Append, rows: object, batch: int) -> None:
+    def dies(self: Append, rows: object, batch: int) -> None:
         if batch == 3 and when == "before":
             raise RuntimeError("killed")
         write(self, rows, batch)  # type: ignore[arg-type]
         if batch == 3:
             raise RuntimeError("killed")
 
-    monkeypatch.setattr(sink.Append, "__call__", dies)
+    monkeypatch.setattr(Append, "__call__", dies)
     with pytest.raises(StreamingError, match="killed"):
         feed.run(sql)
     monkeypatch.undo()
@@ -286,10 +287,10 @@ def test_a_seed_loaded_again(feed: Feed, interrupted: bool, monkeypatch: pytest.
     if interrupted:
         with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
 
-            def dies(self: sink.Append, rows: object, batch: int) -> None:
+            def dies(self: Append, rows: object, batch: int) -> None:
                 raise RuntimeError("killed")
 
-            patched.setattr(sink.Append, "__call__", dies)
+            patched.setattr(Append, "__call__", dies)
             feed.run(ROWS)
     else:
         feed.run(ROWS)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.worker import open_views, sink
+from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed, ordered
 from tests.functional.streaming.test_constructs import BOUNDS, CONSTRUCTS, LAG, SEED, told
@@ -166,7 +167,7 @@ def test_views_are_right_after_a_kill(feed: Feed, when: str, monkeypatch: pytest
 
     target: Any
     target, method = {
-        "before": (sink.Append, "_write"),
+        "before": (Append, "_write"),
         "between": (open_views.OpenViews, "show"),
         "after": (sink.Done, "note"),
     }[when]

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import location
@@ -59,16 +59,16 @@ def generation(feed: Feed, table: str = "model") -> str:
 @pytest.fixture
 def half(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Runs a model that fails in the second micro-batch of its table aside; gives the generation of that."""
-    write = sink.Append.__call__
+    write = Append.__call__
 
-    def dies(own: sink.Append, rows: DataFrame, batch: int) -> None:
+    def dies(own: Append, rows: DataFrame, batch: int) -> None:
         if batch > 0:
             raise RuntimeError("killed")
         write(own, rows, batch)
 
     def fill(sql: str, **options: Any) -> str:
         with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-            patched.setattr(sink.Append, "__call__", dies)
+            patched.setattr(Append, "__call__", dies)
             run(feed, sql, **options)
         assert feed.spark.table(f"{feed.schema}.model__rebuilt").count() == 1
         return generation(feed, "model__rebuilt")

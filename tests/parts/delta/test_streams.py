@@ -13,6 +13,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming import lease, run
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.delta import DeltaAppend
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
@@ -74,9 +75,9 @@ def test_an_interrupted_micro_batch_comes_again(
     feed.run(sql, **DELTA)
     feed.add("bid", [(3, 1061, "a", 1), (4, 1101, "b", 2)])
     last = 1 if sql == ROWS else 3
-    write, note = sink.DeltaAppend._write, sink.Done.note
+    write, note = DeltaAppend._write, sink.Done.note
 
-    def writes(self: sink.DeltaAppend, rows: DataFrame, batch: int) -> None:
+    def writes(self: DeltaAppend, rows: DataFrame, batch: int) -> None:
         if batch == last and when == "before":
             raise RuntimeError("killed")
         write(self, rows, batch)
@@ -89,7 +90,7 @@ def test_an_interrupted_micro_batch_comes_again(
             raise RuntimeError("killed")
 
     with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-        patched.setattr(sink.DeltaAppend, "_write", writes)
+        patched.setattr(DeltaAppend, "_write", writes)
         patched.setattr(sink.Done, "note", notes)
         feed.run(sql, **DELTA)
     assert (history(feed)[-1] == ("WRITE", str(last))) == (when != "before")
@@ -107,7 +108,7 @@ def test_an_interrupted_micro_batch_comes_again(
 
 @pytest.mark.long
 def test_late_rows_correct_windows(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    correct(feed, "delta", sink.DeltaAppend, monkeypatch)
+    correct(feed, "delta", DeltaAppend, monkeypatch)
     operations = [operation for operation, _ in history(feed)]
     assert operations.count("MERGE") == 2, "each micro-batch with corrections is one commit"
 

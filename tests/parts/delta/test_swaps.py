@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.delta import DeltaAppend
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import refused
 from tests.functional.streaming.test_rebuilt import OLD, OTHER, add, generation, rows, run
@@ -28,7 +28,7 @@ def test_a_swap_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.long
 def test_what_was_begun_aside(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_what_was_begun(feed, monkeypatch, sink.DeltaAppend, True, **DELTA)
+    check_what_was_begun(feed, monkeypatch, DeltaAppend, True, **DELTA)
 
 
 @pytest.mark.long

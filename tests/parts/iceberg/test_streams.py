@@ -8,6 +8,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.partitions import IcebergAppend
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
 from tests.parts.backfills import check_backfills
@@ -41,7 +42,7 @@ def test_windows_are_appended(feed: Feed) -> None:
 
 @pytest.mark.long
 def test_late_rows_correct_windows(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    correct(feed, "iceberg", sink.IcebergAppend, monkeypatch)
+    correct(feed, "iceberg", IcebergAppend, monkeypatch)
 
 
 def test_a_backfill_is_one_snapshot(feed: Feed) -> None:
@@ -60,9 +61,9 @@ def test_an_interrupted_micro_batch_comes_again(
     feed.run(sql, **ICEBERG)
     feed.add("bid", [(3, 1061, "a", 1), (4, 1101, "b", 2)])
     last = 1 if sql == ROWS else 3
-    write, note = sink.IcebergAppend._write, sink.Done.note
+    write, note = IcebergAppend._write, sink.Done.note
 
-    def writes(self: sink.IcebergAppend, rows: object, batch: int) -> None:
+    def writes(self: IcebergAppend, rows: object, batch: int) -> None:
         if batch == last and when == "before":
             raise RuntimeError("killed")
         write(self, rows, batch)  # type: ignore[arg-type]
@@ -75,7 +76,7 @@ def test_an_interrupted_micro_batch_comes_again(
             raise RuntimeError("killed")
 
     with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-        patched.setattr(sink.IcebergAppend, "_write", writes)
+        patched.setattr(IcebergAppend, "_write", writes)
         patched.setattr(sink.Done, "note", notes)
         feed.run(sql, **ICEBERG)
     feed.run(sql, **ICEBERG)

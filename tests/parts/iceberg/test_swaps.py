@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.worker import sink
+from dbt.adapters.sparkstream.streaming.worker.partitions import IcebergAppend
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import refused
@@ -33,7 +33,7 @@ def test_a_swap_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.long
 def test_what_was_begun_aside(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_what_was_begun(feed, monkeypatch, sink.IcebergAppend, False, **ICEBERG)
+    check_what_was_begun(feed, monkeypatch, IcebergAppend, False, **ICEBERG)
 
 
 @pytest.mark.long

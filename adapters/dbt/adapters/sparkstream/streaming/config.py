@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.streaming.settings import (
     UPDATE,
 )
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
-from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS, LOGGED_FORMATS
+from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS, LOGGED_FORMATS, Format, format_of
 
 DAY = Interval.parse("1 day")
 
@@ -142,7 +142,7 @@ class StreamConfig:
 
 def _contradictions(read: StreamConfig) -> Iterator[str]:
     """What doesn't go with what: all refusals of several configs together, each with what to write."""
-    format_, is_files = read.file_format, read.file_format in FILE_FORMATS
+    format_ = format_of(read.file_format)
     if read.flush and read.interval:
         yield (
             "flush closes all windows at the end of a run, and a run with trigger processing_time has none\n"
@@ -150,7 +150,7 @@ def _contradictions(read: StreamConfig) -> Iterator[str]:
         )
     if read.swaps:
         excluded = {
-            f"file_format='{format_}'": not is_files and format_ not in LOGGED_FORMATS,
+            f"file_format='{format_.name}'": not format_.is_files and not format_.has_log,
             f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
             "emit='open'": read.shows_open,
             "sink": read.topic is not None,
@@ -162,35 +162,35 @@ def _contradictions(read: StreamConfig) -> Iterator[str]:
                 f"{', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside it\n"
                 f"  write {read.swaps}='rebuild', or leave the other one out"
             )
-    if read.liquid_clustered_by and (format_ != "delta" or read.partition_by):
+    if read.liquid_clustered_by and (not format_.clusters or read.partition_by):
         yield (
             "only a table in Delta without partitions is clustered by liquid_clustered_by\n"
             "  write file_format='delta' and no partition_by, or leave liquid_clustered_by out"
         )
-    if read.shows_open and format_ in LOGGED_FORMATS:
+    if read.shows_open and format_.has_log:
         yield (
             "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "
-            f"{format_.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
+            f"{format_.name.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
         )
-    if read.compact_every is not None and not is_files and format_ != "delta":
+    if read.compact_every is not None and not format_.compacts:
         yield (
-            f"a table in {format_} takes no compact_every: its partitions, one for each micro-batch, stay as "
+            f"a table in {format_.name} takes no compact_every: its partitions, one for each micro-batch, stay as "
             "they are in a compaction\n  leave compact_every out, or write file_format='delta'"
         )
     if read.lateness is not None:
-        yield from _against_corrections(read, is_files)
+        yield from _against_corrections(read, format_)
 
 
-def _against_corrections(read: StreamConfig, is_files: bool) -> Iterator[str]:
+def _against_corrections(read: StreamConfig, format_: Format) -> Iterator[str]:
     """What doesn't go with corrections of closed windows."""
     if read.topic is not None:
         yield (
             "late_rows='update' doesn't go with a sink: what a topic has got can't be corrected\n"
             "  write late_rows='keep', or send the rows to the topic from a model of its own"
         )
-    if not is_files and read.file_format not in LOGGED_FORMATS:
+    if not format_.is_files and not format_.has_log:
         yield (
-            f"late_rows='update' is for tables in Delta, Iceberg and files, and this one is in {read.file_format}\n"
+            f"late_rows='update' is for tables in Delta, Iceberg and files, and this one is in {format_.name}\n"
             "  write another file_format, or late_rows='keep'"
         )
     whys = {
@@ -198,7 +198,7 @@ def _against_corrections(read: StreamConfig, is_files: bool) -> Iterator[str]:
         "compact_every": "a compaction puts all rows into one partition, to be written anew each time",
     }
     for name, why in whys.items():
-        if is_files and getattr(read, name):
+        if format_.is_files and getattr(read, name):
             yield (
                 f"late_rows='update' doesn't go with {name} in a table of files: {why}\n"
                 f"  write file_format='delta', or leave {name} out"

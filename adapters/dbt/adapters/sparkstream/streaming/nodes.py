@@ -22,8 +22,8 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, DELTA, is_in_catalog
+from dbt.adapters.sparkstream.streaming.tables.formats import format_of
+from dbt.adapters.sparkstream.streaming.tables.table import BATCH, is_in_catalog
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""
@@ -126,7 +126,9 @@ def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool)
 def as_batch(relation: str, node: Any | None) -> str:
     """The relation of `stream()` where nothing streams, as in `dbt show` and unit tests."""
     config = getattr(node, "config", None)
-    if config is not None and config.get("materialized") == MATERIALIZATION and config.get("file_format") != DELTA:
+    if config is None or config.get("materialized") != MATERIALIZATION:
+        return relation
+    if format_of(str(config.get("file_format"))).numbers_rows:
         return f"(SELECT * EXCEPT ({BATCH}) FROM {relation})"
     return relation
 
@@ -219,7 +221,7 @@ def read_model(
     """
     config = node["config"]
     read = StreamConfig.read(config, root)
-    if is_in_catalog(relation) and read.file_format in FILE_FORMATS:
+    if is_in_catalog(relation) and format_of(read.file_format).is_files:
         raise StreamingError(
             f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"
             "  write the catalog's format in the model's config, such as file_format='iceberg'"

@@ -22,11 +22,10 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import done_folder
-from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
-from dbt.adapters.sparkstream.streaming.tables.table import DELTA, ICEBERG, StreamTable
+from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections
-from dbt.adapters.sparkstream.streaming.worker.sink import Append, DeltaAppend, Done, Fence, IcebergAppend, Sink
+from dbt.adapters.sparkstream.streaming.worker.sink import Done, Fence, Sink
 from dbt.adapters.sparkstream.streaming.worker.state import RowStore, SliceStore, Watermark
 
 
@@ -68,15 +67,7 @@ def sink_of(
         "views": views.of(names),
         "corrections": _corrections(plan.ending, model, table),
     }
-    if config.file_format == DELTA:
-        return DeltaAppend(generation=ledger.generation, **common)
-    kind = IcebergAppend if config.file_format == ICEBERG else Append
-    return kind(
-        partitions=len(config.partition_by) + 1,
-        by_files=config.file_format in FILE_FORMATS,
-        is_managed=table.facts().kind == "MANAGED",
-        **common,
-    )
+    return table.sink(ledger, config, **common)
 
 
 def _corrections(ending: Ending, model: Model, table: StreamTable) -> Corrections | None:

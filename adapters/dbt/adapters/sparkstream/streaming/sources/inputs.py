@@ -16,8 +16,8 @@ from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 from dbt.adapters.sparkstream.streaming.spark.paths import parent_of, path_of, within
-from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
-from dbt.adapters.sparkstream.streaming.tables.table import ICEBERG, SKIPPING, Facts
+from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
+from dbt.adapters.sparkstream.streaming.tables.table import Facts
 
 
 @dataclass(frozen=True)
@@ -86,43 +86,24 @@ class Sources:
 
     def can_be_read_again(self, source: StreamSource) -> bool:
         """Whether the checkpoint says which files of a stream are of a micro-batch."""
-        return self._format(source) in FILE_FORMATS
+        return self._format(source).is_files
 
-    def _format(self, source: StreamSource) -> str:
-        return source.kind.name if source.reader else self.facts_of(source.relation).provider.casefold()
+    def _format(self, source: StreamSource) -> Format:
+        return format_of(source.kind.name if source.reader else self.facts_of(source.relation).provider)
 
     def options(self, source: StreamSource) -> dict[str, str]:
         """How Spark has to read a source that was changed, where the model accepts that."""
-        return SKIPPING.get(self._format(source), {}) if self._choice == "accept" else {}
+        return dict(self._format(source).passes_changes) if self._choice == "accept" else {}
 
     def check_beginning(self, sources: Sequence[StreamSource]) -> None:
         """Looks whether a stream that begins now gets all rows of its sources.
-
-        Iceberg streams what each snapshot has added, from the oldest snapshot that it still has.
 
         Raises:
             StreamingError: it would not.
         """
         for source in sources:
-            if source.reader or self._format(source) != ICEBERG:
-                continue
-            table = source.relation
-            snapshots = self._engine.sql(
-                f"SELECT s.parent_id, s.operation FROM {table}.history AS h JOIN {table}.snapshots AS s "
-                "ON s.snapshot_id = h.snapshot_id WHERE h.is_current_ancestor ORDER BY h.made_current_at"
-            )
-            expired = bool(snapshots) and snapshots[0][0] is not None
-            changed = any(operation not in ("append", "replace") for _, operation in snapshots)
-            if not expired and (not changed or self._choice == "accept"):
-                continue
-            what = "its first snapshots have expired" if expired else "rows of it were changed or deleted"
-            accepting = "\n  or, if what was changed may be left out, write config(on_source_change='accept')"
-            raise StreamingError(
-                f"a stream that begins now would not get all rows of {table}, as {what}: Iceberg streams what each "
-                "snapshot has added\n"
-                "  copy the table with CREATE TABLE ... USING iceberg AS SELECT, and read the copy with stream()"
-                + ("" if expired else accepting)
-            )
+            if not source.reader:
+                self._format(source).check_beginning(self._engine.sql, source.relation, self._choice == "accept")
 
     def check_streams(self, source: StreamSource) -> None:
         """Looks whether a source is one that a stream can follow.
@@ -148,7 +129,7 @@ class Sources:
         if source.reader:
             return source.kind.identities[0]
         facts = self.facts_of(source.relation)
-        if source.checksum is not None and self._format(source) not in SKIPPING:
+        if source.checksum is not None and not self._format(source).has_log:
             return f"seed {source.checksum}"
         return f"{facts.location} of {facts.created}"
 

@@ -396,10 +396,19 @@ class Engine:
         from pyspark import cloudpickle
 
         from dbt.adapters.sparkstream.sql.core import literals
-        from dbt.adapters.sparkstream.streaming.worker import corrections, open_views, producer, state
-        from dbt.adapters.sparkstream.streaming.worker import sink as sinks
+        from dbt.adapters.sparkstream.streaming.worker import (
+            corrections,
+            delta,
+            open_views,
+            partitions,
+            producer,
+            state,
+        )
+        from dbt.adapters.sparkstream.streaming.worker import (
+            sink as sinks,
+        )
 
-        for module in (literals, corrections, state, open_views, producer, sinks):
+        for module in (literals, corrections, delta, partitions, state, open_views, producer, sinks):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

@@ -16,10 +16,12 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.tables.backfilling import merge_rows
+from dbt.adapters.sparkstream.streaming.tables.formats import DELTA
 from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
-from dbt.adapters.sparkstream.streaming.tables.table import DELTA, Facts, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.tables.table import Facts, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.worker.delta import DeltaAppend
 
 SUFFIX = "__stream"
 
@@ -49,12 +51,11 @@ class DeltaTable(LoggedTable):
     """A table in Delta. Each micro-batch is a commit that carries its number, and no column has it."""
 
     format = DELTA
-    _numbers_rows = False
     _version = -1
     """The last version of the table that is known to have no rows of others."""
 
     def replaces(self) -> bool:
-        return self._engine.exists(self.name) and Facts.of(self._engine, self.name).provider.casefold() == DELTA
+        return self._engine.exists(self.name) and Facts.of(self._engine, self.name).provider.casefold() == DELTA.name
 
     @property
     def _apart(self) -> str:
@@ -125,6 +126,9 @@ class DeltaTable(LoggedTable):
     def owned(self, generation: str, holder: Holder) -> dict[str, dict[str, str]]:
         [owned] = super().owned(generation, holder).values()
         return {self.name: {f"{PREFIX}table": generation}, self._apart: owned}
+
+    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> DeltaAppend:
+        return DeltaAppend(generation=ledger.generation, **common)
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         # The commit says whose it is, and is of no micro-batch.

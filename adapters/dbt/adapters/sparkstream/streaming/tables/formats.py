@@ -1,12 +1,116 @@
-"""The formats of tables and folders, by what a stream can know of their files."""
+"""Formats of tables and folders: a record for each, with all that a run asks of a format beside its table and its sink.
+
+A new format is a record here, a class in `kinds`, and a sink in `worker`.
+"""
 
 from __future__ import annotations
 
-FILE_FORMATS = ("parquet", "orc", "csv", "json", "avro", "text")
-"""Formats whose tables are the files in a folder, with no list of their own."""
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+
+Ask = Callable[[str], Sequence[Any]]
+"""Runs a statement of SQL, and gives its rows."""
+
+
+def _created(ask: Ask, table: str, created: str) -> str:
+    return created
+
+
+def _check_nothing(ask: Ask, table: str, accepts: bool) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Format:
+    """What a table is stored as.
+
+    Attributes:
+        name: as SQL has it, after USING.
+        is_files: whether a table is the files in a folder, with no list of their own.
+        has_log: whether a table has a log of what was done.
+        numbers_rows: whether a column says which micro-batch has appended a row.
+        compacts: whether `compact_every` puts rows into few files.
+        clusters: whether a table can be clustered by `liquid_clustered_by`.
+        passes_changes: the options by which a stream passes over what has changed rows of a table.
+        identity: tells a table from a new one of the same name, by what the catalog says of its creation.
+        check_beginning: refuses a table of which a stream that begins now would not get all rows, unless it accepts
+            changed rows.
+    """
+
+    name: str
+    is_files: bool = False
+    has_log: bool = False
+    numbers_rows: bool = True
+    compacts: bool = False
+    clusters: bool = False
+    passes_changes: Mapping[str, str] = field(default_factory=dict)
+    identity: Callable[[Ask, str, str], str] = _created
+    check_beginning: Callable[[Ask, str, bool], None] = _check_nothing
+
+
+def _id_in_log(ask: Ask, table: str, created: str) -> str:
+    return str(ask(f"DESCRIBE DETAIL {table}")[0]["id"])
+
+
+def _generation(ask: Ask, table: str, created: str) -> str:
+    """A streaming model's table alone has one."""
+    return next((str(value) for name, value in ask(f"SHOW TBLPROPERTIES {table}") if name == f"{PREFIX}table"), "")
+
+
+def _check_snapshots(ask: Ask, table: str, accepts: bool) -> None:
+    snapshots = ask(
+        f"SELECT s.parent_id, s.operation FROM {table}.history AS h JOIN {table}.snapshots AS s "
+        "ON s.snapshot_id = h.snapshot_id WHERE h.is_current_ancestor ORDER BY h.made_current_at"
+    )
+    expired = bool(snapshots) and snapshots[0][0] is not None
+    changed = any(operation not in ("append", "replace") for _, operation in snapshots)
+    if not expired and (not changed or accepts):
+        return
+    what = "its first snapshots have expired" if expired else "rows of it were changed or deleted"
+    accepting = "\n  or, if what was changed may be left out, write config(on_source_change='accept')"
+    raise StreamingError(
+        f"a stream that begins now would not get all rows of {table}, as {what}: Iceberg streams what each "
+        "snapshot has added\n"
+        "  copy the table with CREATE TABLE ... USING iceberg AS SELECT, and read the copy with stream()"
+        + ("" if expired else accepting)
+    )
+
+
+DELTA = Format(
+    "delta",
+    has_log=True,
+    numbers_rows=False,
+    compacts=True,
+    clusters=True,
+    passes_changes={"skipChangeCommits": "true"},
+    identity=_id_in_log,
+)
+
+ICEBERG = Format(
+    "iceberg",
+    has_log=True,
+    passes_changes={"streaming-skip-overwrite-snapshots": "true", "streaming-skip-delete-snapshots": "true"},
+    identity=_generation,
+    check_beginning=_check_snapshots,
+)
+
+FILES = tuple(Format(name, is_files=True, compacts=True) for name in ("parquet", "orc", "csv", "json", "avro", "text"))
+"""Plain files."""
+
+_FORMATS = {format_.name: format_ for format_ in (DELTA, ICEBERG, *FILES)}
+
+FILE_FORMATS = tuple(format_.name for format_ in FILES)
+
+LOGGED_FORMATS = tuple(name for name, format_ in _FORMATS.items() if format_.has_log)
 
 IN_FOLDERS = (*FILE_FORMATS, "xml", "binaryfile")
 """Formats of which a stream reads the files in a folder, each once."""
 
-LOGGED_FORMATS = ("delta", "iceberg")
-"""Formats whose tables have a log of what was done."""
+
+def format_of(name: str) -> Format:
+    """The format of a name; a record that promises nothing for a format that isn't known."""
+    return _FORMATS.get(name.casefold()) or Format(name)

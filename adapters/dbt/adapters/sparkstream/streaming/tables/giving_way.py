@@ -87,10 +87,8 @@ class LoggedTable(GivesWay):
     and what is recorded of it.
     """
 
-    format: str
-
     def can_give_way(self) -> bool:
-        return self.facts().provider.casefold() == self.format
+        return self.facts().provider.casefold() == self.format.name
 
     def staging_folder(self, config: StreamConfig, identifier: str) -> str:
         folder = super().staging_folder(config, identifier)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.delta import DeltaTable
-from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
+from dbt.adapters.sparkstream.streaming.tables.formats import DELTA, FILE_FORMATS, ICEBERG
 from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
 from dbt.adapters.sparkstream.streaming.tables.iceberg import IcebergTable
 from dbt.adapters.sparkstream.streaming.tables.plain_files import FileTable
-from dbt.adapters.sparkstream.streaming.tables.table import DELTA, ICEBERG
 
-_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA: DeltaTable, ICEBERG: IcebergTable}
+_KINDS = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA.name: DeltaTable, ICEBERG.name: IcebergTable}
 
 
 def table_of(engine: Engine, name: str, file_format: str) -> GivesWay:

@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.paths import path_of
 from dbt.adapters.sparkstream.streaming.tables.backfilling import Backfilled
 from dbt.adapters.sparkstream.streaming.tables.compaction import Compaction
-from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS
+from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
 from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH, batch_of, up_to
@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
 class FileTable(GivesWay):
     """A table that is the files in a folder, with no list of their own."""
 
+    format = Format("files", is_files=True)
     _files_left: float | None = None
     """Since when files from before corrections are there, as its ledger has it."""
     _seen: Sequence[str] = ()
@@ -44,7 +45,7 @@ class FileTable(GivesWay):
         return Backfilled(self._engine, self.name)
 
     def can_give_way(self) -> bool:
-        return self.facts().provider.casefold() in FILE_FORMATS
+        return format_of(self.facts().provider).is_files
 
     def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
         facts = self.facts()

@@ -16,24 +16,16 @@ from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.making import make
+from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
+from dbt.adapters.sparkstream.streaming.worker.partitions import Append
+from dbt.adapters.sparkstream.streaming.worker.sink import Sink
 
 BATCH = "micro_batch"
 """The column, and partition, that says which micro-batch has appended a row."""
 
 FEW_FILES = 16
 """So many data files are read by one task."""
-
-DELTA = "delta"
-"""The format whose log says which micro-batches are in the table, so that no partitions have to."""
-
-ICEBERG = "iceberg"
-
-SKIPPING = {
-    DELTA: {"skipChangeCommits": "true"},
-    ICEBERG: {"streaming-skip-overwrite-snapshots": "true", "streaming-skip-delete-snapshots": "true"},
-}
-"""Formats with a list of their own of what was done: how a stream passes over what changes rows."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +60,8 @@ class Facts:
             details = details or str(row[0]).startswith("# Detailed Table")
             if details and row[0]:
                 found.setdefault(str(row[0]), str(row[1]))
-        if found.get("Provider", "").casefold() == DELTA:
-            found["Created Time"] = str(engine.sql(f"DESCRIBE DETAIL {table}")[0]["id"])
-        elif found.get("Provider", "").casefold() == ICEBERG:
-            found["Created Time"] = properties_of(engine, table).get("table", "")  # a streaming model's alone has one
+        identity = format_of(found.get("Provider", "")).identity
+        found["Created Time"] = identity(engine.sql, table, found.get("Created Time", ""))
         names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
         return cls(*(found.get(name, "") for name in (*names, "Table Properties")))
 
@@ -94,8 +84,8 @@ class StreamTable:
         name: its name, as SQL has it.
     """
 
-    _numbers_rows = True
-    """Whether a column says which micro-batch has appended a row."""
+    format = Format("")
+    """What it is stored as."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
@@ -178,7 +168,7 @@ class StreamTable:
         ordered = [c for c in columns if c[0].casefold() not in last]
         ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
         lines = [f"{backticked(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
-        if self._numbers_rows:
+        if self.format.numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
         folder = self._place(config, identifier)
         listed = ",\n  ".join(lines)
@@ -204,7 +194,7 @@ class StreamTable:
 
     def _partitioned(self, config: StreamConfig) -> list[str]:
         """The columns that it is partitioned by, as SQL has them."""
-        return [*map(backticked, config.partition_by), *([BATCH] if self._numbers_rows else [])]
+        return [*map(backticked, config.partition_by), *([BATCH] if self.format.numbers_rows else [])]
 
     def _marked(self, ledger: Ledger, config: StreamConfig) -> Ledger:
         """Its ledger, with what its configs make of it."""
@@ -258,6 +248,25 @@ class StreamTable:
         """What stands in properties as long as the table is a run's: table -> name -> a text in the value."""
         return {self.name: {f"{PREFIX}table": generation, f"{PREFIX}run": holder.id}}
 
+    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
+        """What puts a micro-batch's rows into it.
+
+        Args:
+            ledger: what is recorded of it.
+            config: the model's configs.
+            common: what each sink takes.
+        """
+        return self._appending(Append, config, common)
+
+    def _appending(self, kind: type[Append], config: StreamConfig, common: Mapping[str, Any]) -> Sink:
+        """A sink that has a partition for each micro-batch."""
+        return kind(
+            partitions=len(config.partition_by) + 1,
+            by_files=self.format.is_files,
+            is_managed=self.facts().kind == "MANAGED",
+            **common,
+        )
+
     def facts(self) -> Facts:
         """What the catalog says of it; asked once."""
         if self._facts is None:
@@ -275,11 +284,12 @@ class StreamTable:
         added = [f"{backticked(name)} {type_}" for name, type_ in columns if name.casefold() not in known]
         if not added:
             return
-        if self.facts().provider.casefold() == ICEBERG:  # elsewhere, partitions are behind all columns
-            last = [name for name in there if name.casefold() != BATCH][-1]
-            added = [f"{column} AFTER {backticked(last)}" for column in reversed(added)]
-        self._engine.sql(f"ALTER TABLE {self.name} ADD COLUMNS ({', '.join(added)})")
+        self._engine.sql(f"ALTER TABLE {self.name} ADD COLUMNS ({', '.join(self._placed(added, there))})")
         self._facts = None
+
+    def _placed(self, added: list[str], there: Sequence[str]) -> list[str]:
+        """Columns to add, as SQL: they come before the columns that it is partitioned by."""
+        return added
 
     def columns(self) -> list[str]:
         """The names of its columns; the micro-batch's number is the last."""

@@ -1,0 +1,115 @@
+"""Sinks of tables that have a partition for each micro-batch. They run beside Spark's driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.worker.sink import Sink, overwrite, read
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections
+
+
+class Append(Sink):
+    """Appends to a table that has a partition for each micro-batch.
+
+    Unless a micro-batch is recorded as done, its rows are compared with the rows that an interrupted attempt has left.
+    Spark moves the partitions one by one, and enters them in the catalog in groups: some partitions may be there while
+    others aren't.
+
+    Args:
+        columns: the columns that the table is partitioned by at the end, the number of the micro-batch last.
+        partitions: how many columns it is partitioned by.
+        by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
+            list of its files.
+        is_managed: whether files go with their partition when that is dropped.
+    """
+
+    def __init__(self, *, partitions: int, by_files: bool, is_managed: bool, **common: Any) -> None:
+        super().__init__(**common)
+        self._partitions = partitions
+        self._by_files = by_files
+        self._is_managed = is_managed
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        self._append(self._numbered(rows, batch), batch)
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        self._append(corrections.rewrite(self._numbered(rows, batch), batch, ends, self._columns[-1]), batch)
+
+    def _append(self, rows: DataFrame, batch: int) -> None:
+        number = self._columns[-1]
+        if not self._by_files:
+            from pyspark.sql.functions import expr
+
+            # One commit of the format replaces all that an interrupted attempt has left.
+            rows.writeTo(self._table).overwrite(expr(f"{backticked(number)} = {batch}"))
+        elif self._may_be_there(batch):
+            self._complete(rows, batch)
+        else:
+            overwrite(rows, self._table)
+
+    def _numbered(self, rows: DataFrame, batch: int) -> DataFrame:
+        *names, number = self._columns
+        return rows.selectExpr(*map(backticked, names), f"CAST({batch} AS BIGINT) AS {backticked(number)}")
+
+    def _complete(self, rows: DataFrame, batch: int) -> None:
+        """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files.
+
+        Args:
+            rows: all rows of the micro-batch, for the table.
+            batch: its number.
+        """
+        spark, number = rows.sparkSession, self._columns[-1]
+        if self._is_managed:
+            # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files
+            # of a table that isn't managed stay when a partition is dropped, so there this would bring back old ones.)
+            spark.sql(f"ALTER TABLE {self._table} RECOVER PARTITIONS")
+        left = spark.read.table(self._table).where(f"{backticked(number)} = {batch}")
+        missing = self._missing(rows, left)
+        if missing is None:
+            spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION ({backticked(number)} = {batch})")
+            overwrite(rows, self._table)
+        elif not missing.isEmpty():
+            # A partition is written whole. Two NULLs are the same partition.
+            keys = [backticked(name) for name in self._columns[-self._partitions :]]
+            same = [rows[key].eqNullSafe(missing[key]) for key in keys]
+            overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self._table)
+
+    @staticmethod
+    def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
+        """The rows that an interrupted attempt has not written; None where it has written other rows."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            if left.exceptAll(rows).isEmpty():
+                return rows.exceptAll(left)
+        except AnalysisException:
+            pass  # rows with a type such as MAP can't be compared
+        return None
+
+
+class IcebergAppend(Append):
+    """Appends to a table in Iceberg: a micro-batch is one snapshot, so its rows are there as a whole or not at all.
+
+    A snapshot that replaces rows, be it none, is one that no other stream can read.
+    """
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        rows = self._numbered(rows, batch)
+        if self._may_be_there(batch) and self._is_there(rows.sparkSession, batch):
+            read(rows)
+        else:
+            rows.writeTo(self._table).append()
+
+    def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
+        # Where a micro-batch has corrected windows and left no row, the same commit once more changes nothing.
+        if not (self._may_be_there(batch) and self._is_there(rows.sparkSession, batch)):
+            corrections.merge(self._numbered(rows, batch), ends)
+
+    def _is_there(self, spark: SparkSession, batch: int) -> bool:
+        spark.sql(f"REFRESH TABLE {self._table}")
+        return not spark.read.table(self._table).where(f"{backticked(self._columns[-1])} = {batch}").isEmpty()
