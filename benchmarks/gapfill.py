@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from tests.macros import macros
+from tests.lib.macros import macros
 
 from dbt.adapters.sparkstream.spark.session import spark_session
 

@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, settings
 
 from tests.functional.adapter.project import PARAMETERS, ROOT, Project
 from tests.integration.targets import SMALL_QUERIES, ClusterTarget, ConnectTarget, SessionTarget, Target, ThriftTarget
-from tests.support import MARKS, QUICK_JAVA, TARGETS, free_port, java_options, without_waiting_for_the_disk
+from tests.lib.support import MARKS, QUICK_JAVA, TARGETS, free_port, java_options, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from xdist.remote import Producer
 
     from dbt.adapters.sparkstream.server import ServerConfig
-    from tests.scheduling import Groups
+    from tests.lib.scheduling import Groups
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Groups:
-    from tests.scheduling import Groups
+    from tests.lib.scheduling import Groups
 
     return Groups(config, log)
 

@@ -8,7 +8,7 @@ from benchmarks.compare import in_polars, nexmark
 from benchmarks.windows import queries
 from benchmarks.windows.data import Auctions, Data
 from benchmarks.windows.queries import DUCKDB, FLINK, HAND, OURS, POLARS, SCHEMA, SPARK, TREE, Query, Question
-from tests.macros import macros
+from tests.lib.macros import macros
 
 from dbt.adapters.sparkstream.sql import translate
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dbt.adapters.sparkstream.explain.page import page
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 from tests.unit.explain.examples import NASTY, report
 
 if TYPE_CHECKING:

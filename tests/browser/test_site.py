@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.test_page import CHROMIUM, FLAGS, api
 from tests.docs.test_site import build_site
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,7 +8,7 @@ import select
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 
 def answer(

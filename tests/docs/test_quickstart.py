@@ -19,7 +19,7 @@ import dbt
 from dbt.adapters.sparkstream.starter import project_files
 from tests.docs.blocks import PAGES, ROOT, Block, blocks
 from tests.docs.terminal import answer
-from tests.support import PATIENCE, sampled
+from tests.lib.support import PATIENCE, sampled
 
 PAGE = "docs/quickstart.md"
 

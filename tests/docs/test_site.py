@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.docs.blocks import ROOT
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 
 def build_site(folder: Path) -> None:

@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.spark.environments import environment_of
 from dbt.adapters.sparkstream.spark.environments.handshake import NoHandshake, shake_hands
 from tests.docs.blocks import PAGES, Block, blocks
 from tests.integration.targets import DbtProject, Target, write
-from tests.support import PATIENCE, free_port
+from tests.lib.support import PATIENCE, free_port
 
 PAGE = "docs/troubleshooting.md"
 BID = """{{ config(materialized='table') }}

@@ -1,15 +1,14 @@
-"""Mutants are translated or refused; a sample here, more by `python -m tests.garbage`."""
+"""Mutants are translated or refused; a sample here, more by `python -m tools.garbage`."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 import pytest
-
-from tests.garbage.__main__ import outcomes
-from tests.garbage.corpus import corpus
-from tests.garbage.mutants import mutant
-from tests.garbage.trial import Outcome
+from tools.garbage.__main__ import outcomes
+from tools.garbage.corpus import corpus
+from tools.garbage.mutants import mutant
+from tools.garbage.trial import Outcome
 
 
 def _check(seed: int, count: int) -> None:
@@ -39,7 +38,7 @@ def test_corpus_has_all_dialects() -> None:
 
 
 def test_a_failure_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.garbage import trial
+    from tools.garbage import trial
 
     def fail(mutant: object, schema: object) -> NoReturn:
         raise KeyError("x")

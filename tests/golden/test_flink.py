@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.messages.diagnosis import version
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.passes.optimize import cumulate, hop, joins
 from tests.golden.runner import Case, Relation, compare, covering, flink_type, load, params, quoted, rows_query
-from tests.support import sampled
+from tests.lib.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

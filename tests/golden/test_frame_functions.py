@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
-from tests.support import sampled
+from tests.lib.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

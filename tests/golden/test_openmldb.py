@@ -9,7 +9,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from tests.golden.runner import Case, create_view, load, params, rows_of, same
-from tests.support import sampled
+from tests.lib.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.sql.requests import request_sql
 from tests.golden.runner import Case, Relation, covering, create_view, load, rows_of
 from tests.golden.test_openmldb import spark_type
 from tests.golden.test_sqlstream import arrival as arrival_of
-from tests.support import sampled, seldom
+from tests.lib.support import sampled, seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.golden.runner import family
-from tests.support import Done
+from tests.lib.support import Done
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from tests.golden.runner import Case, load
 from tests.integration.compare import difference
 from tests.integration.golden_project import files, model_name, sample
 from tests.integration.targets import DbtProject, Target, write
-from tests.support import ON_THE_SESSION
+from tests.lib.support import ON_THE_SESSION
 
 pytestmark = pytest.mark.full
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.functional.adapter import test_incremental as incremental
 from tests.integration.targets import DbtProject, Target, write
-from tests.support import ON_THE_SERVER
+from tests.lib.support import ON_THE_SERVER
 
 pytestmark = ON_THE_SERVER
 

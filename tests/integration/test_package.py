@@ -8,7 +8,7 @@ from tests.functional.adapter.test_generic_tests import TESTS, model_files
 from tests.golden.runner import covering
 from tests.integration.gallery import examples
 from tests.integration.targets import ROOT, DbtProject, Target, problems, write
-from tests.support import ON_THE_SESSION, seldom
+from tests.lib.support import ON_THE_SESSION, seldom
 
 pytestmark = pytest.mark.long
 

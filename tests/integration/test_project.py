@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.cli import main
 from tests.golden.runner import covering
 from tests.integration.gallery import Example, examples, others
 from tests.integration.targets import DbtProject, Target, copy_project, problems, write
-from tests.support import ON_THE_SERVER, ON_THE_SESSION
+from tests.lib.support import ON_THE_SERVER, ON_THE_SESSION
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-
-from tests.kill.kinds import KINDS
-from tests.kill.method import METHODS
-from tests.kill.report import keep, table
-from tests.kill.series import Series, Told
+from tools.kill.kinds import KINDS
+from tools.kill.method import METHODS
+from tools.kill.report import keep, table
+from tools.kill.series import Series, Told
 
 
 def killed(folder: Path, method: str, kinds: Sequence[str], kills: int, seed: int, **options: object) -> Told:
@@ -20,7 +19,7 @@ def killed(folder: Path, method: str, kinds: Sequence[str], kills: int, seed: in
     series = Series(folder, [KINDS[name] for name in kinds], METHODS[method](folder), seed, say=print, **options)  # type: ignore[arg-type]
     told = series(kills)
     print(table(told.tallies))
-    again = f"python -m tests.kill --method {method} --kinds {','.join(kinds)} --seed {seed} --kills {kills}"
+    again = f"python -m tools.kill --method {method} --kinds {','.join(kinds)} --seed {seed} --kills {kills}"
     assert not told.failures, keep(folder, told, again).read_text()
     assert told.kills == kills
     assert all(tally.rows for tally in told.tallies.values()), "a kind had no rows to compare"

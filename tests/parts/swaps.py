@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.streaming.worker import sink
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_rebuilt import NEW, OLD, OTHER, add, aside, generation, kept, rows, run
-from tests.support import quick_session
+from tests.lib.support import quick_session
 
 REPLACES = "CREATE OR REPLACE TABLE {table}\n"
 BEGINNINGS = ("SET TBLPROPERTIES ('sparkstream.aside", "CREATE TABLE {table}__rebuilt ")

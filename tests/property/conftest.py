@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import quick_session
+from tests.lib.support import quick_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

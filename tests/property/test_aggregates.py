@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
-from tests.macros import macros
+from tests.lib.macros import macros
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

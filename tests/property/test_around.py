@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from tests.macros import macros
+from tests.lib.macros import macros
 from tests.property.window_reference import HOUR, MINUTE, SECOND
 
 if TYPE_CHECKING:

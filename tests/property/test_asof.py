@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
-from tests.macros import macros
+from tests.lib.macros import macros
 from tests.property.asof_reference import AsOf, Row
 from tests.property.window_reference import DAY, HOUR, MINUTE, SECOND
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.macros import macros
+from tests.lib.macros import macros
 from tests.property.gapfill_reference import Filled, Gapfill, Row, Window
 from tests.property.test_windows import (
     BEFORE_1970,

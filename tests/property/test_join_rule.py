@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import explain, translate
 from dbt.adapters.sparkstream.sql.passes.optimize import joins
+from tests.lib.support import sampled
 from tests.property.test_windows import (
     CLOCK_CHANGES,
     MINUTE,
@@ -29,7 +30,6 @@ from tests.property.test_windows import (
     zones,
 )
 from tests.property.window_reference import DAY, HOUR, Cumulate, Hop, Session, Tumble
-from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,6 +13,7 @@ from sqlglot import exp, parse_one
 
 from dbt.adapters.sparkstream.sql import explain, translate
 from dbt.adapters.sparkstream.sql.passes.optimize import cumulate, hop, running, sliding
+from tests.lib.support import sampled, seldom
 from tests.property.test_windows import (
     CLOCK_CHANGES,
     MINUTE,
@@ -33,7 +34,6 @@ from tests.property.test_windows import (
     zones,
 )
 from tests.property.window_reference import DAY, HOUR, Cumulate, Hop, Session, Tumble
-from tests.support import sampled, seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

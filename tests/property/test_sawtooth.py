@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql import translate
-from tests.support import quick_session
+from tests.lib.support import quick_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

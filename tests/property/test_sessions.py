@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.sql import translate
+from tests.lib.support import sampled
 from tests.property.test_windows import (
     MINUTE,
     MS,
@@ -32,7 +33,6 @@ from tests.property.test_windows import (
     zones_of_long_tests,
 )
 from tests.property.window_reference import RuledSession, SessionRow, Tumble, assign_sessions
-from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
-from tests.support import quick_session
+from tests.lib.support import quick_session
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.macros import Macros
+from tests.lib.macros import Macros
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.streaming import plan
-from tests.macros import CompilerError, Macros
+from tests.lib.macros import CompilerError, Macros
 
 COLUMNS = [SimpleNamespace(name=name, quoted=f"`{name}`") for name in ("id", "region", "amount")]
 OLD = [(1, "eu", 1), (2, "us", 2), (3, "us", 3), (4, "asia", 4)]

@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.server import process
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.launch import Folder
 from dbt.adapters.sparkstream.server.state import read_state
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of another user")
 OTHER = 65534

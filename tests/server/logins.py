@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support import PATIENCE, free_port
+from tests.lib.support import PATIENCE, free_port
 
 PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 """Where programs are: Debian has servers off the PATH of others than root."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dbt.adapters.sparkstream.server.launch import find_spark
 from dbt.adapters.sparkstream.spark.java import prepare_session_environment
-from tests.support import free_port, wait_for
+from tests.lib.support import free_port, wait_for
 
 # What fits into a worker of a gigabyte.
 EXECUTORS = {"spark.executor.memory": "640m", "spark.executor.cores": "1"}

@@ -11,6 +11,7 @@ import pytest
 
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerError, StartTimedOut
 from tests.integration.targets import DbtProject
+from tests.lib.support import without_waiting_for_the_disk
 from tests.server.on_clusters import (
     a_hot_key_gives_the_rows_of_the_session,
     config_on,
@@ -22,7 +23,6 @@ from tests.server.on_clusters import (
 )
 from tests.server.standalone import EXECUTORS, Standalone, standalone
 from tests.server.test_server import query, run, state_of
-from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,8 +15,8 @@ from dbt.adapters.sparkstream.messages.diagnosis import check
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from dbt.adapters.sparkstream.spark.environments import environment_of
 from tests.integration.targets import SMALL_QUERIES, ConnectTarget, DbtProject, write
+from tests.lib.support import free_port, without_waiting_for_the_disk
 from tests.server.test_server import small
-from tests.support import free_port, without_waiting_for_the_disk
 
 pytestmark = pytest.mark.long
 

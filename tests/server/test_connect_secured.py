@@ -18,10 +18,10 @@ import yaml
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
 from dbt.adapters.sparkstream.spark import connect
 from tests.integration.targets import SMALL_QUERIES, write
+from tests.lib.support import free_port, without_waiting_for_the_disk
 from tests.server import logins
 from tests.server.test_connect import FILES
 from tests.server.test_server import run, small
-from tests.support import free_port, without_waiting_for_the_disk
 
 pytestmark = pytest.mark.full
 

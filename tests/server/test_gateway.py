@@ -26,9 +26,9 @@ from tests.golden.runner import Case, covering, create_view, flink_type, load, s
 from tests.integration.compare import difference
 from tests.integration.golden_project import files, model_name, sample
 from tests.integration.targets import DbtProject, ThriftTarget
+from tests.lib.support import PATIENCE, wait_for
 from tests.server.test_logins import dbt
 from tests.server.thriftserver import thrift_server
-from tests.support import PATIENCE, wait_for
 
 pytestmark = pytest.mark.long
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig
+from tests.lib.support import seldom, wait_for
 from tests.server.test_server import query, small
-from tests.support import seldom, wait_for
 
 pytestmark = pytest.mark.long
 

@@ -15,11 +15,11 @@ import pytest
 import yaml
 
 from tests.integration.targets import ROOT, SMALL_QUERIES, ThriftTarget, write
+from tests.lib.support import without_waiting_for_the_disk
 from tests.server.namespaces import Network, network, reason_to_skip
 from tests.server.on_clusters import FILES, START
 from tests.server.standalone import EXECUTORS, Standalone
 from tests.server.test_server import command
-from tests.support import without_waiting_for_the_disk
 
 pytestmark = pytest.mark.slow
 

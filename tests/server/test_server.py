@@ -34,7 +34,7 @@ from dbt.adapters.sparkstream.server.process import is_alive
 from dbt.adapters.sparkstream.server.state import read_state
 from dbt.adapters.sparkstream.spark.environments import environment_of
 from dbt.adapters.sparkstream.spark.environments.handshake import NoHandshake, shake_hands
-from tests.support import PATIENCE, free_port, wait_for
+from tests.lib.support import PATIENCE, free_port, wait_for
 
 # Seconds. Generous: a start takes 10 on an idle machine and some take place side by side.
 START = 400

@@ -16,7 +16,7 @@ import yaml
 
 from dbt.adapters.sparkstream.server import Server, ServerConfig
 from dbt.adapters.sparkstream.sql import translate
-from tests.support import free_port, wait_for
+from tests.lib.support import free_port, wait_for
 
 pytestmark = pytest.mark.long
 

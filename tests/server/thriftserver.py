@@ -9,8 +9,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from dbt.adapters.sparkstream.spark.session_conf import local_conf
+from tests.lib.support import free_port
 from tests.server.standalone import kill, start
-from tests.support import free_port
 
 LISTENS = "Starting ThriftBinaryCLIService"
 """What the log says when the server takes connections."""

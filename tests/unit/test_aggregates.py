@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.macros import CompilerError, macros
+from tests.lib.macros import CompilerError, macros
 
 
 def test_the_first_and_the_last() -> None:

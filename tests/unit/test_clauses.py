@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.macros import CompilerError, Macros
+from tests.lib.macros import CompilerError, Macros
 
 
 def clause(name: str, config: dict[str, Any], *args: Any) -> str:

@@ -12,7 +12,7 @@ import pytest
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.sql import TranslationError
-from tests.macros import CompilerError, Macros
+from tests.lib.macros import CompilerError, Macros
 
 TABLES = {
     "db.left": ["id", "sensor", "ts", "my key"],

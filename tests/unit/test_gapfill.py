@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
-from tests.macros import CompilerError, Macros, macros
+from tests.lib.macros import CompilerError, Macros, macros
 
 ADAPTERS = ("spark", "sparkstream")
 

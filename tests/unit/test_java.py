@@ -12,7 +12,7 @@ import pytest
 
 from dbt.adapters.sparkstream.spark import java
 from dbt.adapters.sparkstream.spark.java import JavaNotFound, find_java, prepare_session_environment
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 VECTOR = "--add-modules=jdk.incubator.vector"
 

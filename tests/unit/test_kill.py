@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.kill.command import told_errors, told_of_model
-from tests.kill.compare import compare, is_complete
-from tests.kill.kinds import KINDS
-from tests.kill.moments import COMMITS, MOVED, NOTED, OFFSETS, STAGING, SWAPPED, Moment, paths
-from tests.kill.project import Project
-from tests.kill.report import table
-from tests.kill.series import Tally
+from tools.kill.command import told_errors, told_of_model
+from tools.kill.compare import compare, is_complete
+from tools.kill.kinds import KINDS
+from tools.kill.moments import COMMITS, MOVED, NOTED, OFFSETS, STAGING, SWAPPED, Moment, paths
+from tools.kill.project import Project
+from tools.kill.report import table
+from tools.kill.series import Tally
 
 ROWS: list[dict[str, Any]] = [{"k": "a", "n": 1}, {"k": "b", "n": 2}, {"k": "b", "n": 2}, {"k": "c"}]
 

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, Interva
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC
-from tests.macros import CompilerError, Macros, macros
+from tests.lib.macros import CompilerError, Macros, macros
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ("spark", "sparkstream")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.macros import CompilerError, Macros
+from tests.lib.macros import CompilerError, Macros
 
 ROOT = Path(__file__).parents[2]
 START, END = (datetime(2024, 1, day, tzinfo=timezone.utc) for day in (2, 3))

@@ -33,7 +33,7 @@ from dbt.adapters.sparkstream.server import (
 from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN
 from dbt.adapters.sparkstream.server.state import read_state, write_state
 from dbt.adapters.sparkstream.spark.session_conf import METASTORE_POOL, local_conf, read_properties
-from tests.support import PATIENCE, free_port
+from tests.lib.support import PATIENCE, free_port
 
 STATE: dict[str, Any] = {
     "phase": "running",

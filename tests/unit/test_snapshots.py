@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.snapshots import prepare
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from tests.macros import Macros
+from tests.lib.macros import Macros
 
 NAMES = [
     *("a`b", "`", "my col", "it's", 'd"q', "b\\s", "größe", "x;y", "${x}", "{{ x }}", "n\nl", "\u202ea"),

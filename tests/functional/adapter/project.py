@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.support import Done
+from tests.lib.support import Done
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

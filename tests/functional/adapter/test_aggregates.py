@@ -11,7 +11,7 @@ import pytest
 from tests.docs.blocks import blocks
 from tests.docs.tables import TABLES
 from tests.functional.adapter.project import ROOT, Project, with_package
-from tests.support import sampled
+from tests.lib.support import sampled
 
 PAGE = ROOT / "docs" / "aggregates.md"
 WINDOWS, CANDLES, MERGED, SKETCHES = (block.text for block in blocks("docs/aggregates.md") if block.language == "sql")

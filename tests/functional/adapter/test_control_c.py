@@ -19,7 +19,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.sparkstream.spark.environments.cancelling import TaggedJobs
 from dbt.adapters.sparkstream.spark.environments.cursors import SessionHandle, SessionWrapper
 from tests.functional.adapter.project import Project
-from tests.support import PATIENCE, wait_for
+from tests.lib.support import PATIENCE, wait_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

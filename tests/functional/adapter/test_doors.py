@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.functional.adapter.project import Project, with_package
-from tests.support import sampled
+from tests.lib.support import sampled
 
 BID = """\
 bidtime,price,item,supplier_id

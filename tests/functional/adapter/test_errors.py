@@ -8,7 +8,7 @@ from textwrap import indent
 import pytest
 
 from tests.functional.adapter.project import Project, with_package
-from tests.support import sampled
+from tests.lib.support import sampled
 
 BID = "select timestamp'2020-04-15 08:05:00' as bidtime, 4.0 as price, 'C' as item, 'a' as key"
 

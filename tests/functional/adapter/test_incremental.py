@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.functional.adapter.project import ROOT, Project, with_package
-from tests.support import seldom
+from tests.lib.support import seldom
 
 # Rows on both sides of two midnights, in spells that last over them, and one row far from all.
 ROWS = """\

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.functional.adapter.project import Project, with_package
+from tests.lib.support import sampled
 from tests.property.window_reference import (
     DAY,
     HOUR,
@@ -29,7 +30,6 @@ from tests.property.window_reference import (
     instant,
     wall_clock,
 )
-from tests.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

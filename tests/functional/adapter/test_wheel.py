@@ -15,7 +15,7 @@ import yaml
 
 from dbt.adapters.sparkstream.starter import project_files
 from tests.functional.adapter.project import ROOT
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 TEMPLATES = ROOT / "adapters/dbt/adapters/sparkstream/explain/templates"
 MACROS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "macros").rglob("*") if path.is_file()}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 ROOT = Path(__file__).parents[3]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 SCRIPT = Path(__file__).parents[3] / "examples" / "flights" / "prepare.py"
 ROWS = {"flights": 336_776, "weather": 26_115, "airlines": 16, "planes": 3_322}

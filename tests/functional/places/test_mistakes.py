@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.integration.targets import DbtProject, Target, write
-from tests.support import Done
+from tests.lib.support import Done
 
 T = "{{ ref('t') }}"
 HOP = f"<< hop({T}, ts, '1 hour', '1 day') >>"

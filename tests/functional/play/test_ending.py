@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import PATIENCE, wait_for
+from tests.lib.support import PATIENCE, wait_for
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")

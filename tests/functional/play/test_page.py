@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.play.examples import examples
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.server import PlayServer
 from tests.browser.test_page import CHROMIUM, FLAGS
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.worker.partitions import Append
-from tests.support import quick_session
+from tests.lib.support import quick_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

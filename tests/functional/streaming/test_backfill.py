@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from tests.functional.streaming.feed import EventRow, Feed
 from tests.functional.streaming.killing import killed
-from tests.support import quick_session, seldom
+from tests.lib.support import quick_session, seldom
 
 BOUNDS = "window_start, window_end"
 COUNTS = f"SELECT {BOUNDS}, k, sum(v) AS s, count(*) AS n FROM "

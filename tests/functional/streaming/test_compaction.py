@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import ROWS, location
-from tests.support import quick_session, seldom
+from tests.lib.support import quick_session, seldom
 
 STEPS = (
     "CREATE TABLE",

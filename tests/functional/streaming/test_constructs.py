@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.functional.streaming.feed import EventRow, Feed
-from tests.macros import macros
-from tests.support import seldom
+from tests.lib.macros import macros
+from tests.lib.support import seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.functional.streaming.feed import TABLES, EventRow, Feed
 from tests.functional.streaming.test_constructs import BOUNDS, LAG, SEED, told
 from tests.functional.streaming.test_open import SHOWN, view
-from tests.support import seldom
+from tests.lib.support import seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed
-from tests.support import seldom
+from tests.lib.support import seldom
 
 HELPER = """\
 def numbered(line):

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.cli import main
 from tests.functional.adapter.project import Project
-from tests.support import PATIENCE, wait_for
+from tests.lib.support import PATIENCE, wait_for
 
 pytestmark = pytest.mark.full
 

@@ -15,7 +15,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming import run as runs
 from tests.functional.adapter.project import Project
-from tests.support import free_port, wait_for
+from tests.lib.support import free_port, wait_for
 
 pytest.importorskip("openlineage.client", reason="openlineage-python is not installed")
 

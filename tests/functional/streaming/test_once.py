@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.streaming.spark import engine
 from dbt.adapters.sparkstream.streaming.worker import sink
 from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.functional.streaming.feed import Feed
-from tests.support import quick_session
+from tests.lib.support import quick_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

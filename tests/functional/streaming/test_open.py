@@ -17,7 +17,7 @@ from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed, ordered
 from tests.functional.streaming.test_constructs import BOUNDS, CONSTRUCTS, LAG, SEED, told
 from tests.functional.streaming.test_dbt import SOURCES, bids
-from tests.support import seldom
+from tests.lib.support import seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

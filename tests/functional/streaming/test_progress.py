@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.functional.adapter.project import PARAMETERS
-from tests.terminal import Terminal
+from tests.lib.terminal import Terminal
 
 MODEL = """\
 {{ config(materialized='streaming_incremental', event_time='at', watermark='10 seconds', max_files_per_trigger=1) }}

@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.worker.partitions import Append
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import location
-from tests.support import quick_session, seldom
+from tests.lib.support import quick_session, seldom
 
 OLD = "SELECT id, v FROM bid"
 NEW = "SELECT id, v * 10 AS v FROM bid"

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import ROWS, TUMBLE
-from tests.support import PATIENCE, quick_session, wait_for
+from tests.lib.support import PATIENCE, quick_session, wait_for
 
 
 def noted(feed: Feed) -> OnServer:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.functional.adapter.project import Project
+from tests.lib.support import without_waiting_for_the_disk
 from tests.parts.parameters import DELTA, delta_parameters
-from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

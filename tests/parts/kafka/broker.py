@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.spark.java import find_java
+from tests.lib.support import free_port
 from tests.parts.kafka.security import Secrets
-from tests.support import free_port
 
 PARTS = Path(__file__).parents[3] / "parts" / "jars"
 PASSWORD = "S3CR3T-of-ada"

@@ -11,8 +11,8 @@ import pyspark
 import pytest
 
 from tests.functional.adapter.project import PARAMETERS
+from tests.lib.support import without_waiting_for_the_disk
 from tests.parts.kafka.broker import PARTS, Broker
-from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

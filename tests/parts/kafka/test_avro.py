@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from tests.functional.adapter.project import Project
+from tests.lib.schema_registry import FakeRegistry, registry
 from tests.parts.kafka.broker import Broker
 from tests.parts.kafka.conftest import JARS
 from tests.parts.kafka.shop import BIDS, ROWS, sources
 from tests.parts.kafka.shop import bid as in_json
 from tests.parts.kafka.test_sink import model as sending
-from tests.schema_registry import FakeRegistry, registry
 
 HAS_AVRO = any("spark-avro" in jar for jar in JARS)
 needs_avro = pytest.mark.skipif(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tests.functional.adapter.project import Project
 from tests.functional.adapter.test_import import at, build, made
+from tests.lib.schema_registry import registry
 from tests.parts.kafka.broker import Broker
 from tests.parts.kafka.test_avro import encoded, needs_avro
-from tests.schema_registry import registry
 
 SCRIPT = """\
 CREATE TABLE orders (

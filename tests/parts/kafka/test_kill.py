@@ -16,11 +16,11 @@ from typing import Any
 import pyspark
 import pytest
 import yaml
+from tools.kill.command import Command
+from tools.kill.formats import FORMATS
+from tools.kill.method import Session
+from tools.kill.moments import COMMITS, COMMITTED, MOVED, NOTED, OFFSETS, STREAM, WHENEVER, Moment, paths
 
-from tests.kill.command import Command
-from tests.kill.formats import FORMATS
-from tests.kill.method import Session
-from tests.kill.moments import COMMITS, COMMITTED, MOVED, NOTED, OFFSETS, STREAM, WHENEVER, Moment, paths
 from tests.parts.delta import conftest as delta
 from tests.parts.iceberg import conftest as iceberg
 from tests.parts.kafka.broker import Broker, wait_until

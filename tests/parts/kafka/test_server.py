@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.integration.targets import SMALL_QUERIES, DbtProject, ThriftTarget, write
+from tests.lib.support import free_port, without_waiting_for_the_disk
 from tests.parts.kafka.broker import Broker
 from tests.parts.kafka.conftest import JARS
 from tests.parts.kafka.shop import BIDS, ROWS, bid, sources
 from tests.parts.kafka.test_sink import WINDOWS, model
 from tests.server.standalone import EXECUTORS, standalone
 from tests.server.test_server import SMALL, run
-from tests.support import free_port, without_waiting_for_the_disk
 
 PROJECT = "name: shop\nversion: '1.0'\nprofile: shop\nflags: {send_anonymous_usage_stats: false}\n"
 

@@ -11,10 +11,10 @@ import pytest
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.test_hostile_names import NAMES
+from tests.lib.support import free_port
 from tests.parts.kafka.broker import Broker
 from tests.parts.kafka.shop import bid, sources
 from tests.parts.kafka.test_source import messages
-from tests.support import free_port
 
 WINDOWS = """\
 select window_start, window_end, item, count(*) as n, sum(price) as total, cast(null as string) as remark

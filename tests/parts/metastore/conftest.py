@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.functional.adapter.project import ROOT
-from tests.support import free_port
+from tests.lib.support import free_port
 
 JARS = ROOT / "parts" / "jars" / "metastore"
 PASSWORD = "it's hive's"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.lib.support import Done, free_port
 from tests.parts.metastore.conftest import Database
 from tests.server.test_kills import kill_a_client, seconds_to_answer
 from tests.server.test_server import SMALL, query, run
-from tests.support import Done, free_port
 
 BIDS = """\
 {{ config(materialized='streaming_incremental', event_time='at', watermark='0 seconds') }}

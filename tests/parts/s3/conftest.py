@@ -19,8 +19,8 @@ import pytest
 from dbt.adapters.sparkstream.spark.session import CATALOG
 from dbt.adapters.sparkstream.spark.session_conf import METASTORE_URL, local_conf
 from tests.functional.adapter.project import PARAMETERS, ROOT, Project
+from tests.lib.support import free_port, without_waiting_for_the_disk
 from tests.parts.parameters import ICEBERG, catalog_parameters
-from tests.support import free_port, without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 import yaml
+from tools.kill.command import Command
 
-from tests.kill.command import Command
 from tests.parts.parameters import HIVE, LAKE
 
 KILLS = 2

@@ -12,13 +12,13 @@ import yaml
 
 from dbt.adapters.sparkstream.sql import translate
 from tests.integration.targets import DbtProject, ThriftTarget, write
+from tests.lib.support import free_port, without_waiting_for_the_disk
 from tests.parts.delta import conftest as delta
 from tests.parts.iceberg import conftest as iceberg
 from tests.parts.parameters import DELTA, ICEBERG, delta_parameters, iceberg_parameters
 from tests.server.on_clusters import killed_in_the_middle
 from tests.server.standalone import EXECUTORS, standalone
 from tests.server.test_server import SMALL, query, run
-from tests.support import free_port, without_waiting_for_the_disk
 
 FILES_TO_READ = 8
 TUMBLE = """select window_start, window_end, k, count(*) as n, sum(v) as s

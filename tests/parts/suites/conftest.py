@@ -12,12 +12,12 @@ from dbt.tests.fixtures.project import *  # noqa: F403
 from dbt.tests.util import write_file
 
 from tests.integration.targets import SessionTarget
+from tests.lib.support import without_waiting_for_the_disk
 from tests.parts.delta.conftest import reason_to_skip as without_delta
 from tests.parts.iceberg.conftest import reason_to_skip as without_iceberg
 from tests.parts.parameters import DELTA, ICEBERG, delta_parameters, iceberg_parameters
 from tests.suites.adaptations import profile_output
 from tests.suites.conftest import logs_dir, test_data_dir  # noqa: F401
-from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from dbt.adapters.sparkstream.spark.java import find_java
-from tests.support import free_port
+from tests.lib.support import free_port
 
 JARS = Path(__file__).parents[3] / "parts" / "jars" / "yarn"
 

@@ -13,6 +13,7 @@ import pytest
 from dbt.adapters.sparkstream.server import Phase, Server, ServerConfig, ServerDied, StartTimedOut
 from dbt.adapters.sparkstream.server.launch import find_spark
 from tests.integration.targets import DbtProject
+from tests.lib.support import without_waiting_for_the_disk
 from tests.parts.yarn.cluster import JARS, SETTINGS, Yarn, yarn
 from tests.server.on_clusters import (
     config_on,
@@ -23,7 +24,6 @@ from tests.server.on_clusters import (
     workers_at_work,
 )
 from tests.server.test_server import query, run
-from tests.support import without_waiting_for_the_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.flinkscript import Project, read
 from dbt.adapters.sparkstream.sql import TranslationError
-from tests.support import sampled
+from tests.lib.support import sampled
 from tests.unit.flinkscript import nexmark
 
 SCRIPTS = Path(__file__).parent / "scripts"

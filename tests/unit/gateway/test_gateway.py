@@ -24,8 +24,8 @@ from dbt.adapters.sparkstream.gateway import Gateway
 from dbt.adapters.sparkstream.gateway.statements import DIALECT, query_start
 from dbt.adapters.sparkstream.gateway.wire import NoMessage, read_message
 from dbt.adapters.sparkstream.sql import translate
-from tests.macros import Macros
-from tests.support import PATIENCE
+from tests.lib.macros import Macros
+from tests.lib.support import PATIENCE
 
 OK = ttypes.TStatus(ttypes.TStatusCode.SUCCESS_STATUS)
 TUMBLE = "SELECT window_start, sum(price) AS s FROM << tumble(bid, bidtime, '10 minutes') >> GROUP BY window_start"

@@ -16,7 +16,7 @@ import pytest
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.server import MOST_BYTES, MOST_CONNECTIONS, TOKEN, PlayServer
 from dbt.adapters.sparkstream.play.task import PlayError, Task
-from tests.support import PATIENCE, wait_for
+from tests.lib.support import PATIENCE, wait_for
 
 ASKED = {"sql": "select <b> from x", "dialect": "spark", "tables": []}
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from tests.support import calls
+from tests.lib.support import calls
 
 ROWS = {
     "spark": "tumble(t, ts, '5 minutes')",

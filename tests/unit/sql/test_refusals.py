@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.requests import request_sql
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.translate import tables
-from tests.support import calls
+from tests.lib.support import calls
 
 TUMBLE = "SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' DAY)"
 OVER = "(PARTITION BY k ORDER BY ts ROWS_RANGE BETWEEN 1d PRECEDING AND CURRENT ROW)"

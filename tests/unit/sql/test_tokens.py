@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
 from dbt.adapters.sparkstream.sql.grammar.statements import split
 from dbt.adapters.sparkstream.sql.membership import find
-from tests.support import sampled
+from tests.lib.support import sampled
 
 
 def tokens_of(sql: str) -> Tokens:

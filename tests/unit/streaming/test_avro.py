@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming.refusals import UNKNOWN_SCHEMA, Streamin
 from dbt.adapters.sparkstream.streaming.sources.avro import Schemas
 from dbt.adapters.sparkstream.streaming.sources.reader import reader_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from tests.schema_registry import FakeRegistry, registry
+from tests.lib.schema_registry import FakeRegistry, registry
 
 OPTIONS = {"kafka.bootstrap.servers": "HOST:9092", "subscribe": "bids"}
 RECORD: dict[str, Any] = {"type": "record", "name": "bid", "fields": [{"name": "id", "type": "long"}]}

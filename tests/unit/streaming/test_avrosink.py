@@ -11,7 +11,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.avro import AvroRows, check, record
 from dbt.adapters.sparkstream.streaming.sources.schema_registry import SchemaRegistry
-from tests.schema_registry import registry
+from tests.lib.schema_registry import registry
 
 COLUMNS = (("id", "bigint"), ("at", "timestamp"), ("item", "string"), ("money", "decimal(10,2)"))
 

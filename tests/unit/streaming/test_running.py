@@ -9,7 +9,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.started import Running
-from tests.support import PATIENCE
+from tests.lib.support import PATIENCE
 
 
 class Report:

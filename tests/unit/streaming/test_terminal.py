@@ -15,7 +15,7 @@ from dbt_common.events.logger import LineFormat, LoggerConfig
 
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress, told
 from dbt.adapters.sparkstream.streaming.reports.terminal import ProgressLine
-from tests.terminal import Terminal
+from tests.lib.terminal import Terminal
 
 
 @pytest.fixture

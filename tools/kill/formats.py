@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tests.functional.adapter.project import PARAMETERS
-from tests.kill.moments import BETWEEN, COMMITTED, REPLACING, Moment
 from tests.parts.parameters import delta_parameters, iceberg_parameters
+
+from tools.kill.moments import BETWEEN, COMMITTED, REPLACING, Moment
 
 
 @dataclass(frozen=True)

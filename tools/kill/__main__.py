@@ -1,4 +1,4 @@
-"""`python -m tests.kill`: kills dbt and Spark at work, and says what was lost, doubled or stuck."""
+"""`python -m tools.kill`: kills dbt and Spark at work, and says what was lost, doubled or stuck."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 import click
 
-from tests.kill.formats import FORMATS
-from tests.kill.kinds import KINDS
-from tests.kill.method import METHODS
-from tests.kill.moments import BATCH, BETWEEN, COMMITTED, CORRECTED, DROPPING, STARTING, STREAM
-from tests.kill.report import keep, table
-from tests.kill.series import VICTIMS, Series, Tally
+from tools.kill.formats import FORMATS
+from tools.kill.kinds import KINDS
+from tools.kill.method import METHODS
+from tools.kill.moments import BATCH, BETWEEN, COMMITTED, CORRECTED, DROPPING, STARTING, STREAM
+from tools.kill.report import keep, table
+from tools.kill.series import VICTIMS, Series, Tally
 
 MOMENTS = tuple(
     dict.fromkeys(moment.name for moment in (STARTING, *STREAM, *BATCH, CORRECTED, DROPPING, BETWEEN, COMMITTED))
@@ -141,7 +141,7 @@ def main(
             if told.failures:
                 failures += 1
                 again = (
-                    f"python -m tests.kill --method {method} --format {format_name} --kinds {','.join(chosen)} "
+                    f"python -m tools.kill --method {method} --format {format_name} --kinds {','.join(chosen)} "
                     f"--seed {own} "
                     f"--kills {project_kills} --kills-per-project {kills_per_project} "
                     f"--kinds-per-project {len(chosen)} --together {together} --threads {threads} "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.integration.gallery import examples
-from tests.macros import macros
+from tests.lib.macros import macros
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "golden" / "data"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from tests.garbage.corpus import corpus
+from tools.garbage.corpus import corpus
 
 DIALECTS = ("spark", "flink", "openmldb", "sqlstream")
 DOORS: tuple[str, ...] = (

@@ -1,4 +1,4 @@
-"""`python -m tests.untouched FOLDER`: builds a dbt project with dbt-spark and with this adapter, and compares them."""
+"""`python -m tools.untouched FOLDER`: builds a dbt project with dbt-spark and with this adapter, and compares them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from typing import Any
 
 import click
 import yaml
-
 from tests.integration.targets import ROOT, SMALL_QUERIES
-from tests.support import QUICK_JAVA, free_port, java_options, without_waiting_for_the_disk
+from tests.lib.support import QUICK_JAVA, free_port, java_options, without_waiting_for_the_disk
 
 SCHEMA = "untouched"
 
@@ -137,7 +136,7 @@ def build(project: Path, packages: tuple[Path, ...], side: Side, arguments: tupl
         name = yaml.safe_load((copy / "dbt_project.yml").read_text())["profile"]
         (copy / "profiles.yml").write_text(yaml.safe_dump({name: {"target": "dev", "outputs": {"dev": target}}}))
         result = folder / "result.json"
-        command = [sys.executable, "-m", "tests.untouched.inside", str(result), *arguments]
+        command = [sys.executable, "-m", "tools.untouched.inside", str(result), *arguments]
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         done = subprocess.run(
             command,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from tests.kill.series import Tally, Told
+from tools.kill.series import Tally, Told
 
 COLUMNS = ("kind", "kills", "runs", "rows", "lost", "doubled", "stuck", "halves", "seconds")
 

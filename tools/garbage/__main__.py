@@ -1,4 +1,4 @@
-"""`python -m tests.garbage`: makes mutants, translates them, and says what became of them."""
+"""`python -m tools.garbage`: makes mutants, translates them, and says what became of them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import partial
 from multiprocessing import Pool
 
-from tests.garbage.mutants import mutant
-from tests.garbage.trial import Outcome, _through, attempt
+from tools.garbage.mutants import mutant
+from tools.garbage.trial import Outcome, _through, attempt
 
 _CHUNK = 200
 
@@ -49,7 +49,7 @@ def report(seed: int, found: list[Outcome]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command; 1 if a mutant failed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.garbage", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.garbage", description=__doc__)
     parser.add_argument("--mutants", type=int, default=2000, help="how many, from --first on (2000)")
     parser.add_argument("--first", type=int, default=0, help="number of the first one (0)")
     parser.add_argument("--seed", type=int, default=1, help="another seed gives other mutants (1)")

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from tests.kill.compare import Difference, compare
-from tests.kill.formats import PARQUET, Format
-from tests.kill.kinds import CLOSED, Kind, Model
+from tools.kill.compare import Difference, compare
+from tools.kill.formats import PARQUET, Format
+from tools.kill.kinds import CLOSED, Kind, Model
 
 SCHEMA = "shop"
 SOURCES = ("bid", "ask")

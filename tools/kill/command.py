@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.support import QUICK_JAVA
+from tests.lib.support import QUICK_JAVA
 
 QUICK = {"JDK_JAVA_OPTIONS": QUICK_JAVA}
 

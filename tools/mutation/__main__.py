@@ -1,4 +1,4 @@
-"""`python -m tests.mutation --sample 100 --seed 1`: faults in the translator that no test finds."""
+"""`python -m tools.mutation --sample 100 --seed 1`: faults in the translator that no test finds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.mutation import trial
-from tests.mutation.mutants import Mutant, count, mutant
+from tools.mutation import trial
+from tools.mutation.mutants import Mutant, count, mutant
 
 PASSES = trial.PACKAGE / "sql" / "passes"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
     parser.add_argument("paths", nargs="*", default=["optimize", "framing", "windows/lower.py"], help="in sql/passes")
     parser.add_argument("--sample", type=int, default=100, help="how many mutants, as many of each path")
     parser.add_argument("--seed", type=int, default=1)

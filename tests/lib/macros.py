@@ -15,7 +15,7 @@ import jinja2
 
 from dbt.adapters.sparkstream.sql.core.literals import named
 
-FOLDER = Path(__file__).parents[1] / "macros"
+FOLDER = Path(__file__).parents[2] / "macros"
 _FILES = (
     "spark/configs.sql",  # what others call without dispatch
     *("private/*.sql", "windows/*.sql", "aggregates/*.sql", "tests/*.sql", "streaming/stream.sql", "requests/*.sql"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.kill.moments import BATCH, BETWEEN, CORRECTED, DROPPING, REPLACING, STREAM, SWAPPED, Moment
+from tools.kill.moments import BATCH, BETWEEN, CORRECTED, DROPPING, REPLACING, STREAM, SWAPPED, Moment
 
 CLOSED = 1_000_000
 """Seconds since the epoch: the rows of the end have this time and a later one, all others have an earlier one."""

@@ -7,7 +7,7 @@ import pty
 import threading
 from typing import TextIO
 
-from tests.support import PATIENCE, wait_for
+from tests.lib.support import PATIENCE, wait_for
 
 #: A byte that no program writes: whatever came before it was read.
 END = "\0"

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dbt.adapters.sparkstream.messages.readable import NO_WORKER
-from tests.kill.command import Command
-from tests.kill.compare import is_complete
-from tests.kill.formats import PARQUET, Format
-from tests.kill.kinds import Kind, Model
-from tests.kill.method import Method, Stuck
-from tests.kill.moments import STARTING, WHENEVER, Moment, paths
-from tests.kill.project import PROOF, WITNESS, Project
+from tools.kill.command import Command
+from tools.kill.compare import is_complete
+from tools.kill.formats import PARQUET, Format
+from tools.kill.kinds import Kind, Model
+from tools.kill.method import Method, Stuck
+from tools.kill.moments import STARTING, WHENEVER, Moment, paths
+from tools.kill.project import PROOF, WITNESS, Project
 
 VICTIMS = ("client", "server", "both")
 PROBABLE = 0.9

@@ -13,8 +13,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from coverage import CoverageData
 
-from tests.mutation.mutants import Mutant
-from tests.mutation.swap import faulty
+from tools.mutation.mutants import Mutant
+from tools.mutation.swap import faulty
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "adapters" / "dbt" / "adapters" / "sparkstream"

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.membership import find
 from dbt.adapters.sparkstream.sql.requests import request_sql
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.translate import tables
-from tests.garbage.mutants import Mutant
+from tools.garbage.mutants import Mutant
 
 LIMIT = 5.0
 """Seconds of processor time that a translation may take: what else the machine does counts for nothing."""

@@ -16,10 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.sparkstream.server.process import birth, is_alive
 from tests.functional.adapter.project import PARAMETERS
-from tests.kill.command import QUICK, Command
-from tests.kill.project import SCHEMA
+
+from dbt.adapters.sparkstream.server.process import birth, is_alive
+from tools.kill.command import QUICK, Command
+from tools.kill.project import SCHEMA
 
 
 class Stuck(Exception):

@@ -14,7 +14,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any
 
-from tests.mutation.mutants import Mutant
+from tools.mutation.mutants import Mutant
 
 _PACKAGE = "dbt.adapters.sparkstream.sql."
 
