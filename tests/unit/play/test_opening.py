@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from dbt.adapters.sparkstream.cli.play import play
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.server import PlayServer
-from tests.support import wait_for
+from tests.lib.support import wait_for
 
 BROWSER = """#!/bin/sh
 { ls -ld "$(dirname "$1")"; ls -l "$1"; echo "$@"; cat "$1"; } > %s.new && mv %s.new %s
