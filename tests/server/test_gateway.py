@@ -179,14 +179,19 @@ while True:
 )
 def test_a_client_is_killed(port: int, query: str, again: str) -> None:
     """While Spark runs its statement, or sends its rows: the connection behind it ends, too, and others go on."""
-    threads = threading.active_count()
+
+    def clients() -> int:
+        return sum("process_request_thread" in thread.name for thread in threading.enumerate())
+
+    wait_for(lambda: not clients())
     script = KILLED.replace("PORT", str(port)).replace("QUERY", query).replace("AGAIN", again)
-    command = [sys.executable, "-c", script]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
-        assert client.stdout and client.stdout.readline() == "runs\n"
-        assert threading.active_count() > threads
-        client.kill()
-    wait_for(lambda: threading.active_count() <= threads)
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as client:
+        try:
+            assert client.stdout and client.stdout.readline() == "runs\n"
+            assert clients() == 1
+        finally:
+            client.kill()
+    wait_for(lambda: not clients())
     with connected(port) as connection:
         assert rows(connection, "select 1") == [(1,)]
 

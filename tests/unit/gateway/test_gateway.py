@@ -131,6 +131,7 @@ def test_a_session_says_what_its_queries_are_written_in(spark: SimpleNamespace) 
         for sql in (FLINK, f"CREATE TABLE t\nUSING parquet AS ({FLINK})", "SHOW TABLES"):
             connection.cursor().execute(sql)
         other.cursor().execute("select 7 / 2")
+        connection.cursor().execute(TUMBLE)
         connection.cursor().execute(f"RESET {DIALECT}")
         connection.cursor().execute("select 1")
     # What stands below another line is indented by what is before the query.
@@ -141,6 +142,7 @@ def test_a_session_says_what_its_queries_are_written_in(spark: SimpleNamespace) 
         f"CREATE TABLE t USING parquet AS ({translated})",
         "SHOW TABLES",
         "select 7 / 2",
+        " ".join(translate(TUMBLE, "flink", schema=SCHEMA).split()),
         f"RESET {DIALECT}",
         "select 1",
     ]

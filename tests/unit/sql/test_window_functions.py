@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.sql import translate
+from dbt.adapters.sparkstream.sql import TranslationError, translate
 from tests.unit.sql.pairs import Pairs, cumulate, flat, hop, session, tumble
 
 HOP_5_10: dict[str, Any] = {
@@ -33,6 +33,14 @@ class TestTumble(Pairs):
         self.flink("SELECT * FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(flink=True))
         self.flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", spark="SELECT * FROM " + tumble(flink=True))
         self.flink("SELECT * FROM TUMBLE(DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE, `OFFSET` => INTERVAL '1' MINUTE)", spark="SELECT * FROM " + tumble(window="'5 minutes', '5 minutes', '1 minute'", flink=True))
+
+    def test_islands_are_ours_in_every_dialect(self) -> None:
+        for island in ("<< tumble(t, ts, '5m') >>", "<< TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES) >>"):
+            self.flink(f"SELECT * FROM {island}", spark="SELECT * FROM " + tumble(flink=True))
+            for dialect in ("openmldb", "sqlstream"):
+                assert translate(f"SELECT k FROM {island}", dialect) == translate(f"SELECT k FROM {island}")
+        with pytest.raises(TranslationError, match="TUMBLE takes TABLE and a name"):
+            translate("SELECT * FROM << tumble(t, ts, '5m') >> CROSS JOIN TUMBLE(t, ts, '5m')", "flink")
 
     def test_own_spellings(self) -> None:
         for call in (

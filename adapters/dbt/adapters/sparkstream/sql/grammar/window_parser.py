@@ -41,7 +41,10 @@ class WindowParser(ArgumentGrammar):
             return None
         first = self._curr
         self._advance(2)
+        # No other system has islands, so their arguments are written in all of our ways.
+        strict, self.STRICT_FLINK = self.STRICT_FLINK, False
         function = self._parse_window_function()
+        self.STRICT_FLINK = strict
         assert function
         if not self._match_pair(TokenType.GT, TokenType.GT):
             raise self._error(
