@@ -128,7 +128,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def noting(self) -> Iterator[list[Written]]:
-        """Notes the SQL of nodes that is translated in this thread."""
+        """Collects the SQL of nodes that is translated in this thread."""
         notes: list[Written] = []
         self._thread.notes = notes
         try:

@@ -70,7 +70,7 @@ def _joined(pieces: Iterable[str]) -> str:
 
 @contextmanager
 def noting() -> Iterator[list[list[Piece]]]:
-    """Notes the pieces of each template that is rendered in this thread."""
+    """Collects the pieces of each template that is rendered in this thread."""
     outer, _thread.notes = _thread.notes, []
     try:
         yield _thread.notes

@@ -155,7 +155,7 @@ class Texts:
         return {written: columns for written, columns in found if columns}
 
     def _leave_out(self, span: Span, said: tuple[str, str]) -> None:
-        """Notes what of the script isn't in the project."""
+        """Collects what of the script isn't in the project."""
         line = self._text.count("\n", 0, span[0]) + 1
         self.leftovers.append(Leftover(self._text[slice(*span)], line, *said))
 

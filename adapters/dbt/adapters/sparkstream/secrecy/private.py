@@ -108,7 +108,7 @@ def opened(path: Path, flags: int = os.O_WRONLY) -> int:
 
 
 def write(path: Path, text: str) -> None:
-    """Writes a file in place of what is there."""
+    """Replaces a file, or makes it."""
     with open(opened(path), "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -44,7 +44,7 @@ def is_named_for(identifier: str, folder: str, location: str | None = None) -> b
 
 
 class Leftovers:
-    """What is left beside a table.
+    """Folders that earlier tables of a model have left.
 
     Args:
         engine: the session of a run.

@@ -18,7 +18,7 @@ class Registry:
         self._streams: dict[str, dict[str, StreamSource]] = {}
 
     def add(self, model: str, source: StreamSource) -> str:
-        """Notes a stream of a model, and gives the name that its SQL has for it.
+        """Records a stream of a model, and gives the name that its SQL has for it.
 
         Args:
             model: the model's unique id.

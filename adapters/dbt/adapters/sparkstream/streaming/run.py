@@ -252,7 +252,7 @@ class Run:
         self._table.note(query=definition.fingerprint)
 
     def _make(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None] | None) -> Ledger:
-        """Makes the table, in the place of what is there, and gives what is recorded of it.
+        """Makes the table, in place of the existing one, and gives what is recorded of it.
 
         Args:
             before: what is recorded of a streaming model's table that is there.

@@ -231,7 +231,7 @@ class LateRows:
             yield _query(arrivals.rows, closed, string_literal(AHEAD), f"{time} >= {until}"), time
 
     def _others(self) -> Iterator[Arrivals]:
-        """The streams whose rows come to no window function, only to joins or beside one."""
+        """The streams whose rows come to no window function, only to joins."""
         covered = {name for arrivals in self._plan.late for name in arrivals.streams}
         for source in self._sources:
             if source.view not in covered and source.event_time is not None and source.watermark is not None:

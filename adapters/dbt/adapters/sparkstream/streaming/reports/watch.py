@@ -75,7 +75,7 @@ class Watch:
         self.finished = max(self.finished, batch.number)
 
     def end(self, last: int, ended: Mapping[str, int], lease: Lease) -> None:
-        """Notes what was done, and that the table is free; puts its rows into few files before, if that is due.
+        """Records what was done, and that the table is free; compacts it before, if that is due.
 
         Args:
             last: the last micro-batch that was recorded before this run.
@@ -100,7 +100,7 @@ class Watch:
         self._table.note(**({} if files is None else {"files": files}), **ended, holder=None)
 
     def settle(self) -> None:
-        """Notes what was done since the last time."""
+        """Records what was done since the last time."""
         self._settle({})
 
     def _settle(self, ended: Mapping[str, int], ending: Lease | None = None) -> None:

@@ -47,7 +47,7 @@ class Change:
 
     @property
     def doubtful(self) -> list[str]:
-        """New files beside lost ones, or of their names: of a compaction they have the lost rows, else new rows."""
+        """New files where others were lost, or of their names: after a compaction they have the lost rows."""
         folders = {parent_of(name) for name in self.lost}
         names = {name.rpartition("/")[2] for name in self.lost}
         return sorted(name for name in self.new if parent_of(name) in folders or name.rpartition("/")[2] in names)
@@ -75,7 +75,7 @@ class Sources:
         self._files: dict[tuple[Any, ...], dict[str, Stored]] = {}
 
     def look_again(self) -> None:
-        """Has the files of the sources listed anew."""
+        """Has the files of the sources listed again."""
         self._files.clear()
 
     def facts_of(self, relation: str) -> Facts:

@@ -225,6 +225,6 @@ def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _spellings(file: str) -> set[str]:
-    """How a file may be written: Spark has `file:/a` beside `file:///a`, and escapes what it likes."""
+    """How a file may be written: Spark has `file:/a` and `file:///a`, and escapes what it likes."""
     spellings = {file, unquote(file)}
     return spellings | {name.replace(":///", ":/", 1) for name in spellings}

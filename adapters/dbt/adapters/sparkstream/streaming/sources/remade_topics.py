@@ -40,7 +40,7 @@ class Topics:
         self._notes = f"{checkpoint}_topics"
 
     def note(self, batch: int) -> None:
-        """Notes the last records that were read up to and with a micro-batch."""
+        """Records the last offsets that were read up to and with a micro-batch."""
         if not self._sources:
             return
         now = Offsets.of(self._engine, self._checkpoint, batch)

@@ -32,7 +32,7 @@ _NO_AVRO = "AVRO_NOT_LOADED"
 
 
 def parsed(rows: DataFrame, kind: Kind, schemas: Schemas | None) -> DataFrame:
-    """Rows of a source, with what is read of each value beside them.
+    """Rows of a source, with the fields of each value as columns.
 
     Args:
         rows: the rows.

@@ -22,7 +22,7 @@ AT_A_TIME = 8
 
 
 def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
-    """How many closed windows each of the last micro-batches has corrected, as the sink notes it.
+    """How many closed windows each of the last micro-batches has corrected, as the sink records it.
 
     Args:
         engine: the Spark that has the checkpoint.
@@ -37,13 +37,13 @@ def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
 
 
 def _done(line: str) -> tuple[int, int]:
-    """A micro-batch that the sink has recorded, and how many windows it has corrected: version 0.1.0 notes none."""
+    """A micro-batch that the sink has recorded, and how many windows it has corrected: version 0.1.0 records none."""
     number, _, windows = line.partition(" ")
     return int(number), int(windows or 0)
 
 
 def done_folder(checkpoint: str) -> str:
-    """Where the sink notes the micro-batch whose rows are in the table."""
+    """The folder where the sink records the micro-batch whose rows are in the table."""
     return f"{checkpoint}_done"
 
 
@@ -57,7 +57,7 @@ def _numbers(names: Iterable[str]) -> list[int]:
 
 @dataclass(frozen=True)
 class Offsets:
-    """What Spark notes in the checkpoint before a micro-batch.
+    """What Spark records in the checkpoint before a micro-batch.
 
     Attributes:
         watermark: milliseconds since the epoch.
@@ -88,7 +88,7 @@ NOTHING_YET = Offsets(0, 0, ())
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a checkpoint, and the sink beside it, have recorded of the micro-batches so far.
+    """What a checkpoint and its sink have recorded of the micro-batches so far.
 
     Attributes:
         begun: the last micro-batch that has begun; -1 where none has.

@@ -230,7 +230,7 @@ class Engine:
         return self._understood(self._union(queries)).columns
 
     def replace(self, table: str, queries: Sequence[str], batch: int) -> None:
-        """Writes the rows of several queries to a table's partition of a micro-batch, in place of what is there."""
+        """Replaces a table's partition of a micro-batch by the rows of several queries."""
         with spark_errors():
             rows = self._union(queries)
             columns = self._spark.read.table(table).columns

@@ -91,7 +91,7 @@ class Folders:
         return [(file, line) for file, line in self._read(path, "_metadata.file_path", "value")]
 
     def write_lines(self, path: str, lines: Sequence[str]) -> None:
-        """Makes a folder with one text file, in place of what is there."""
+        """Replaces a folder by one with a text file."""
         with spark_errors():
             self._lines(lines).write.mode("overwrite").text(path)
 
@@ -110,12 +110,12 @@ class Folders:
             self._spark.sql(query).coalesce(1).write.mode("append").parquet(path)
 
     def write(self, path: str, query: str) -> None:
-        """Makes a folder with the rows of a query in Parquet files, in place of what is there."""
+        """Replaces a folder by one with the rows of a query in Parquet files."""
         with spark_errors():
             self._spark.sql(query).write.mode("overwrite").parquet(path)
 
     def rewrite(self, path: str, query: str) -> None:
-        """Makes a folder with one Parquet file of a query's rows, in place of what is there."""
+        """Replaces a folder by one with a Parquet file of a query's rows."""
         with spark_errors():
             self._spark.sql(query).coalesce(1).write.mode("overwrite").parquet(path)
 

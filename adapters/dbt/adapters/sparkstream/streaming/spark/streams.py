@@ -64,7 +64,7 @@ class Streams:
         return seen(rows, kind)
 
     def _parsed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
-        """Rows of a source, with what is read of each value beside them."""
+        """Rows of a source, with the fields of each value as columns."""
         if source.reader["value_format"] == AVRO and source.relation not in self._schemas:
             self._schemas[source.relation] = Schemas.of(source.reader)
         return parsed(rows, source.kind, self._schemas.get(source.relation))

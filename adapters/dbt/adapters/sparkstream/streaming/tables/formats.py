@@ -1,4 +1,4 @@
-"""Formats of tables and folders: a record for each, with all that a run asks of a format beside its table and its sink.
+"""Formats of tables and folders: a record for each, with all that a run asks of it.
 
 A new format is a record here, a class in `kinds`, and a sink in `worker`.
 """

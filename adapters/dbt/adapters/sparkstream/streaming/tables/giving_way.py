@@ -136,7 +136,7 @@ class LoggedTable(GivesWay):
         return ""
 
     def _replaced(self) -> None:
-        """Notes what is to be recorded when the commit is done."""
+        """Records the version of the commit that has replaced the table."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Sink of a table in Delta. It runs beside Spark's driver."""
+"""Sink of a table in Delta. It runs where every sink does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sinks of tables that have a partition for each micro-batch. They run beside Spark's driver."""
+"""Sinks of tables that have a partition for each micro-batch. They run where the sink does."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Done:
         self._corrections: dict[int, int] = {}
 
     def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
-        """Notes a micro-batch, in place of the one before. The file is there as a whole or not at all.
+        """Records a micro-batch, in place of the one before. The file is there as a whole or not at all.
 
         Args:
             spark: the session of the micro-batch.

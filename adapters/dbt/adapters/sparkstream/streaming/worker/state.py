@@ -84,7 +84,7 @@ class _Kept:
         self._flag = flag
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
-        """The rows to go on with in a micro-batch; notes the rows that the next micro-batch needs.
+        """The rows to go on with in a micro-batch; keeps the rows that the next micro-batch needs.
 
         Args:
             rows: of the micro-batch. They are read once, as reading them updates the state.
