@@ -207,7 +207,6 @@ def _add(
     engine.folders.append(folder or first, new)
     if folder is None:
         engine.sql(f"ALTER TABLE {table} ADD IF NOT EXISTS {partition} LOCATION {string_literal(first)}")
-    engine.sql(f"REFRESH TABLE {table}")
     if folder is not None and merges:
         _merge(engine, table, run.model, partition, first, folder)
 
@@ -245,11 +244,11 @@ def _merge(engine: Engine, table: str, model: str, partition: str, first: str, f
     folders = [f"{root}/_merged_{n}/model={model}" for n in range(2)]
     other = next(name for name in folders if path_of(name) != path_of(folder))
     columns = ", ".join(COLUMNS)
+    engine.sql(f"REFRESH TABLE {table}")  # this session may have its files from an earlier merge
     engine.folders.rewrite(
         other, f"SELECT {columns} FROM {table} WHERE model = {string_literal(model)} ORDER BY started_at, batch"
     )
     engine.sql(f"ALTER TABLE {table} {partition} SET LOCATION {string_literal(other)}")
-    engine.sql(f"REFRESH TABLE {table}")
     if path_of(folder) in map(path_of, folders):
         engine.folders.clear(first)
 
