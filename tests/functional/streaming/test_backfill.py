@@ -275,17 +275,6 @@ def test_readers_have_the_old_range_or_the_new_one(feed: Feed) -> None:
     assert seen[1:] in ([], [sorted(old, key=str)])
 
 
-REFUSED = {
-    "rows of its streams meet": "SELECT l.window_start, l.window_end, l.v FROM TUMBLE(bid, ts, INTERVAL '10' SECOND) l "
-    "JOIN TUMBLE(ask, ts, INTERVAL '10' SECOND) r ON l.window_start = r.window_start AND l.window_end = r.window_end "
-    "AND l.k = r.k",
-    "depend on rows of earlier windows": "SELECT *, lag(s) OVER (PARTITION BY k ORDER BY window_end) AS l "
-    f"FROM ({TUMBLE})",
-    "which window they are of": f"SELECT k, sum(v) AS s FROM TUMBLE(bid, ts, INTERVAL '10' SECOND){GROUPED}",
-    "no column of its table has the event time": "SELECT id, v FROM bid",
-}
-
-
 def test_what_is_refused(feed: Feed) -> None:
     with pytest.raises(StreamingError, match="there is no table that a run of this model has made"):
         feed.backfill(TUMBLE, 0, 1)
@@ -293,9 +282,8 @@ def test_what_is_refused(feed: Feed) -> None:
     assert feed.backfill(TUMBLE, 0, 1) == "nothing to do: no micro-batch has ended yet"
     with pytest.raises(StreamingError, match="is empty"):
         feed.backfill(TUMBLE, 5, 5)
-    for what, sql in REFUSED.items():
-        with pytest.raises(StreamingError, match=what):
-            feed.backfill(sql, 0, 1)
+    with pytest.raises(StreamingError, match="no column of its table has the event time"):
+        feed.backfill("SELECT id, v FROM bid", 0, 1)
     feed.add("bid", SOME)
     feed.run(TUMBLE)
     with pytest.raises(StreamingError, match="have changed since the table was made\n  run the model first"):

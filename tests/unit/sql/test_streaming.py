@@ -502,6 +502,8 @@ def test_who_reads_a_stream_once() -> None:
         ("SELECT k FROM s UNION SELECT k FROM s", "UNION ALL only", "write UNION ALL"),
         ("SELECT count(*) FROM s", "is never final", "window function"),
         ("SELECT k, count(*) FROM s GROUP BY k", "needs the end of a window", "through a window function"),
+        ("SELECT k, count(*) FROM s GROUP BY ALL", "needs the end of a window", "through a window function"),
+        ("SELECT * FROM s ORDER BY ALL", "ORDER BY has no meaning", "order the rows where they are read"),
         (f"SELECT window_start, count(*) FROM {TUMBLE} GROUP BY window_start", "the end of a window", "add window_end"),
         (f"SELECT k, count(*) FROM {SESSION} GROUP BY k", "needs the end of a window", "through a window function"),
         (f"SELECT * FROM {SESSION} x JOIN s ON x.k = s.k", "another stream in the same model", "of their own"),

@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 COUNTS = "SELECT window_start, window_end, count(*) AS n FROM TUMBLE(s, ts, INTERVAL '1' MINUTE) GROUP BY ALL"
+BY_BOUNDS = " FROM TUMBLE(s, ts, INTERVAL '1' MINUTE) GROUP BY window_start, window_end"
 DAY = Range(datetime(2026, 11, 17), datetime(2026, 11, 18))
 
 
@@ -54,6 +55,12 @@ def test_models_that_are_refused() -> None:
     assert "it has a sink" in refused(topic=object())
     session = "SELECT window_start, window_end, k FROM session(s PARTITION BY k, ts, '1 hour', max_duration => '1 day')"
     assert "leave the stream as rows" in refused(session)
+    later = f"SELECT *, lag(n) OVER (ORDER BY window_end) AS l FROM ({COUNTS})"
+    assert "its rows depend on rows of earlier windows" in refused(later)
+    assert "don't say which window they are of" in refused(f"SELECT count(*) AS n{BY_BOUNDS}")
+    windows = "TUMBLE(s, ts, INTERVAL '10' SECOND)"
+    met = f"SELECT l.v FROM {windows} l JOIN {windows} r USING (window_start, window_end)"
+    assert "rows of its streams meet each other" in refused(met)
 
 
 @pytest.mark.parametrize(

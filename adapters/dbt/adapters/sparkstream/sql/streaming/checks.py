@@ -8,7 +8,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import Opaque
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Source
+from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
@@ -126,7 +126,7 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
     if END not in origins and "window" not in origins and not _has_window(group):
         hint = "add window_end to GROUP BY" if "window_start" in origins else None
         raise source.error(
-            source.span(group),
+            _place(source, group, select),
             "on a stream, GROUP BY needs the end of a window: a group without it is never final",
             hint or "read the rows through a window function, and group by window_start and window_end",
         )
@@ -138,7 +138,8 @@ def _has_window(group: exp.Group) -> bool:
 
 
 def _place(source: Source, clause: exp.Expr, select: exp.Select) -> tuple[int, int]:
-    try:
+    """Where a clause stands; of one without parts, as GROUP BY ALL, its first word."""
+    if any(clause.iter_expressions()):
         return source.span(clause)
-    except LookupError:
-        return source.span(select)
+    start = select.meta[CLAUSES][clause.key]
+    return start, source.tokens[source.tokens.at(start)].end + 1
