@@ -13,11 +13,7 @@ _BEFORE = (TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.L_PAREN)
 
 
 def check_islands(tokens: list[Token], sql: str) -> None:
-    """Refuses `<<` where a relation begins and none of our functions follows.
-
-    Raises:
-        TranslationError: points at the function's name, and says which one was meant.
-    """
+    """Refuses `<<` where a relation begins and none of our functions follows."""
     for before, first, second, at in zip(tokens, tokens[1:], tokens[2:], range(3, len(tokens)), strict=False):
         if not (first.token_type is second.token_type is TokenType.LT and before.token_type in _BEFORE):
             continue

@@ -62,9 +62,6 @@ def read(reader: SparkStream, tokens: Tokens, found: Found, sql: str, dialect: s
         tokens: the statement's tokens.
         found: what they hold.
         sql: the text that it is part of.
-
-    Raises:
-        TranslationError: it can't be parsed, and holds a construct of ours for certain.
     """
     _check_query(reader, tokens, sql)
     check_islands(tokens, sql)

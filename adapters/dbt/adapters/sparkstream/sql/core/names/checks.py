@@ -14,9 +14,6 @@ def check_column(source: Source, place: Span, name: str, known: Columns, of: str
     Args:
         place: the place of the name.
         of: the relation, in words: `the input of TUMBLE`.
-
-    Raises:
-        TranslationError: at the name.
     """
     if known.complete and known.find(name) is None:
         refuse_column(source, place, name, known, of)

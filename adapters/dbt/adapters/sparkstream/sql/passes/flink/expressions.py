@@ -63,11 +63,7 @@ class FlinkExpressions:
                 self._handlers |= {node: getattr(rewriter, name) for node, name in kind.handlers.items()}
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """Spark's way of saying what Flink means, wherever they differ.
-
-        Raises:
-            TranslationError: Flink refuses it, or Spark has no way to say it.
-        """
+        """Spark's way of saying what Flink means, wherever they differ."""
         for node in every(tree):
             handler = self._handlers.get(type(node))
             if handler is not None:

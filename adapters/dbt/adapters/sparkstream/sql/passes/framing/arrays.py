@@ -81,11 +81,7 @@ LISTED: dict[str, tuple[int, ArrayRule]] = {
 
 
 def over_array(aggregate: Evaluation, rows: str) -> str:
-    """A call over rows as an array.
-
-    Raises:
-        TranslationError: it has a wrong number of arguments, or can't be computed over an array.
-    """
+    """A call over rows as an array."""
     name = aggregate.name
     if name in LISTED:
         count, rule = LISTED[name]

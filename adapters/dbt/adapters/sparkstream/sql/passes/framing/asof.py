@@ -72,9 +72,6 @@ def as_of(select: FramedSelect, joins: list[LastJoin], head: Span, loose: list[s
         joins: all joins of the SELECT.
         head: what stands in FROM before them.
         loose: the columns that the SELECT names without a table.
-
-    Raises:
-        TranslationError: an ASOF JOIN can't be understood.
     """
     names = [name_of(table) for table in sources(select.select)]
     known = [name for name in names if name]

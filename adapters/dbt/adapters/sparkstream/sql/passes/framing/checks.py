@@ -18,11 +18,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.streams import KEY_TYPES, MARK
 
 
 def check_block(select: FramedSelect) -> None:
-    """Refuses what a SELECT with windows can't have.
-
-    Raises:
-        TranslationError: with the place of the fault.
-    """
+    """Refuses what a SELECT with windows can't have."""
     _check_clauses(select)
     if select.rules.typed and select.our_windows:
         _check_bare_aggregates(select)

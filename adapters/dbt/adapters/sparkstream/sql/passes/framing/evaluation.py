@@ -107,11 +107,7 @@ class Evaluation:
         return self.select.source.error(self.call.call, message, hint)
 
     def take(self, least: int, most: int | None = None) -> list[str]:
-        """The arguments, after their number is checked: `take(1, 2)` for one or two.
-
-        Raises:
-            TranslationError: there are more arguments, or fewer.
-        """
+        """The arguments, after their number is checked: `take(1, 2)` for one or two."""
         most = most or least
         if not least <= len(self.arguments) <= most:
             count = str(least) if least == most else f"{least} {'or' if most == least + 1 else 'to'} {most}"
@@ -122,11 +118,7 @@ class Evaluation:
         return self.arguments
 
     def constant(self, index: int) -> int:
-        """An argument that is a whole number.
-
-        Raises:
-            TranslationError: it is anything else.
-        """
+        """An argument that is a whole number."""
         text = self.select.source.written(self.call.arguments[index])
         if not re.fullmatch(r"-?\s*\d+", text):
             raise self.select.source.error(
@@ -152,11 +144,7 @@ class Evaluation:
         return value
 
     def check_types(self) -> None:
-        """OpenMLDB's argument types: refused here where they are known, else by Spark.
-
-        Raises:
-            TranslationError: an argument is of a type that the function doesn't take.
-        """
+        """OpenMLDB's argument types: refused here where they are known, else by Spark."""
         if not self.select.rules.typed or self.call.inner:
             return
         for index, forbidden, hint in forbidden_types(self.name):

@@ -30,11 +30,7 @@ _BY_ARGUMENT = {
 
 
 def call_sql(aggregate: Evaluation) -> str:
-    """An aggregate over a window as Spark SQL.
-
-    Raises:
-        TranslationError: Spark can't compute it over the frame, or the dialect refuses it.
-    """
+    """An aggregate over a window as Spark SQL."""
     name = aggregate.name
     if "*" in aggregate.arguments and (
         name in LISTED or (name not in ("COUNT", "COUNT_WHERE") and aggregate.select.rules.closed)

@@ -54,11 +54,7 @@ class GroupedCalls:
         self._resolver = resolver
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """One edit for each aggregate that Spark has not, or that gives another type there.
-
-        Raises:
-            TranslationError: an aggregate is wrong, or needs a window.
-        """
+        """One edit for each aggregate that Spark has not, or that gives another type there."""
         read: dict[int, FramedSelect] = {}
         for node in find(tree, exp.Anonymous):
             select = enclosing(node, exp.Select)

@@ -38,11 +38,7 @@ _FUNCTIONS = {
 
 
 def refuse_what_spark_lacks(source: Source, tree: exp.Expr) -> None:
-    """Refuses SQLstream's own functions, SIMILAR TO, and a unit of DATEDIFF in quotes.
-
-    Raises:
-        TranslationError: at the first of them.
-    """
+    """Refuses SQLstream's own functions, SIMILAR TO, and a unit of DATEDIFF in quotes."""
     for node in find(tree, exp.Anonymous, exp.SimilarTo, exp.Column):
         if isinstance(node, exp.SimilarTo):
             raise source.error(

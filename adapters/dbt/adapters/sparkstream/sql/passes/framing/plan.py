@@ -33,9 +33,6 @@ class Plan:
         union_checks: conditions that Spark refuses where a UNION table has other columns than FROM.
         streams: rows with one partition, order and the same UNION tables.
         inner: whether calls become columns of a subquery.
-
-    Raises:
-        TranslationError: a window's order or UNION table is wrong.
     """
 
     def __init__(self, select: FramedSelect, relation: Relation) -> None:

@@ -107,11 +107,7 @@ def _has_frames(select: exp.Select) -> bool:
 
 
 class Query:
-    """A SELECT on its way to Spark.
-
-    Raises:
-        TranslationError: the SELECT can't have its windows.
-    """
+    """A SELECT on its way to Spark."""
 
     def __init__(self, select: FramedSelect, summed: dict[str, None]) -> None:
         check_block(select)

@@ -40,11 +40,7 @@ class SQLstreamSpelling:
         self._arrival = arrival
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """The edits of a statement.
-
-        Raises:
-            TranslationError: Spark has nothing that says it.
-        """
+        """The edits of a statement."""
         refuse_what_spark_lacks(self._source, tree)
         yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
         for node in find(tree, exp.Floor, exp.Ceil):

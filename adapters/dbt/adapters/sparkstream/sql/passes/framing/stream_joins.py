@@ -25,11 +25,7 @@ _HINT = "write FROM a OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS a JOIN b OVER 
 
 
 def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
-    """The edits of the joins of streams that have windows.
-
-    Raises:
-        TranslationError: the windows don't say by which times rows meet.
-    """
+    """The edits of the joins of streams that have windows."""
     for select in find(tree, exp.Select):
         from_ = select.args.get("from_") or select.args.get("from")
         joins = select.args.get("joins") or []

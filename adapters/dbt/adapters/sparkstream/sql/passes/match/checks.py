@@ -45,11 +45,7 @@ class Checks:
         self._columns = resolver.columns(match.this)
 
     def check(self) -> None:
-        """Refuses what is wrong.
-
-        Raises:
-            TranslationError: what is wrong.
-        """
+        """Refuses what is wrong."""
         self._check_order()
         self._check_skip()
         for key in self._match.keys:

@@ -33,9 +33,6 @@ class Matches:
         Args:
             tree: the statement.
             streamed: the MATCH_RECOGNIZE that stays in its place, with edited expressions: `over` writes it.
-
-        Raises:
-            TranslationError: Flink refuses it, or Spark can't say it.
         """
         for match in find(tree, MatchRecognize):
             Checks(self._source, self._resolver, match).check()
