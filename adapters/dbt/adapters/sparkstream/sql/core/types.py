@@ -56,7 +56,7 @@ def clock_digits(type_: str) -> int:
 
 
 def mixed(one: str | None, other: str | None) -> bool:
-    """Whether one type is a number and the other text, which Flink never converts by itself."""
+    """Whether one type is a number and the other text."""
     return (is_numeric(one) and is_string(other)) or (is_string(one) and is_numeric(other))
 
 

@@ -10,7 +10,6 @@ class FrameRules:
     """What a dialect says of calls over frames.
 
     Attributes:
-        closed: functions and windows that the dialect hasn't are refused here; else Spark refuses them.
         typed: arguments and keys are checked for their types, and keys are columns.
         millis: a time may stand where a number of milliseconds does.
         narrow_sums: SUM has the type of its argument, and wraps.
@@ -23,7 +22,6 @@ class FrameRules:
         counted_names: a column without an alias is named EXPR$0, EXPR$1.
     """
 
-    closed: bool = True
     typed: bool = False
     millis: bool = False
     narrow_sums: bool = False
@@ -37,7 +35,7 @@ class FrameRules:
 
 
 FRAME_RULES = {
-    "spark": FrameRules(closed=False, free_keys=True),
+    "spark": FrameRules(free_keys=True),
     "openmldb": FrameRules(typed=True, millis=True, narrow_sums=True, keyless=False, printed_names=True),
     "sqlstream": FrameRules(by_rowtime=True, exp_avg=True, lag_arguments=3, counted_names=True),
 }

@@ -36,16 +36,3 @@ def family(type_: str | None) -> str | None:
     if is_array(type_):
         return "array"
     return "map" if entry(type_) is not None else "row" if fields(type_) is not None else None
-
-
-def incomparable(one: str | None, other: str | None) -> bool:
-    """Whether two types, both known, can't be compared. A text can be compared with what it is cast to: `s = 5`."""
-    kinds = {family(one), family(other)}
-    if None in kinds or len(kinds) == 1:
-        return False
-    return not ("text" in kinds and kinds & {"number", "boolean", "date", "time", "clock"})
-
-
-def unlike(one: str | None, other: str | None) -> bool:
-    """Whether two types, both known, can't be compared where Flink reads no number in a text: in CASE, NULLIF, ALL."""
-    return incomparable(one, other) or types.mixed(one, other)

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.nodes import row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.passes.flink.families import unlike
+from dbt.adapters.sparkstream.sql.core.types import mixed
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import several_sets
 from dbt.adapters.sparkstream.sql.passes.flink.relations import reads_around
@@ -99,7 +99,7 @@ class Subqueries(Rewriter):
             values = values.this
         given = self.resolver.columns(values).items if isinstance(values, exp.Query) else ()
         one, other = self.type(comparison.left), given[0].type if len(given) == 1 else None
-        if unlike(one, other):
+        if mixed(one, other):  # the largest text is no largest number
             self.refuse(comparison, f"this compares {one} with {other}", "write CAST(...) on one side")
 
         def text() -> str:

@@ -103,18 +103,14 @@ def _unknown(source: Source, name: exp.Expr, known: dict[str, Window | None]) ->
     )
 
 
-def find_calls(source: Source, block: Block, windows: dict[str, Window | None], *, strict: bool) -> list[Call]:
-    """The outermost calls over windows of ours, in the order of the text.
-
-    Args:
-        strict: whether a window that isn't declared is an error here; Spark says it itself otherwise.
-    """
+def find_calls(source: Source, block: Block, windows: dict[str, Window | None]) -> list[Call]:
+    """The outermost calls over windows of ours, in the order of the text."""
     found: list[Call] = []
     definitions = {id(node) for node in block.select.args.get("windows") or []}
     for node in own(block.select, exp.Window):
         if id(node) in definitions:
             continue
-        window = _window_of(source, node, windows, strict)
+        window = _window_of(source, node, windows)
         if window:
             found.append(_read(source, node, window))
     found.sort(key=lambda c: (c.span[0], -c.span[1]))
@@ -141,14 +137,14 @@ def _spread(inner: Call, over: Call) -> bool:
     return any(_spread(each, over) for each in inner.inner)
 
 
-def _window_of(source: Source, node: exp.Window, windows: dict[str, Window | None], strict: bool) -> Window | None:
+def _window_of(source: Source, node: exp.Window, windows: dict[str, Window | None]) -> Window | None:
     if isinstance(node, FramedWindow):
         return Window(None, node.value, node.value.span)
     name = node.args.get("alias")
     if not isinstance(name, exp.Identifier):
         return None
     if name.name.lower() not in windows:
-        if strict or windows:
+        if windows:  # else Spark refuses it
             raise _unknown(source, name, windows)
         return None
     return windows[name.name.lower()]

@@ -32,9 +32,7 @@ _BY_ARGUMENT = {
 def call_sql(aggregate: Evaluation) -> str:
     """An aggregate over a window as Spark SQL."""
     name = aggregate.name
-    if "*" in aggregate.arguments and (
-        name in LISTED or (name not in ("COUNT", "COUNT_WHERE") and aggregate.select.rules.closed)
-    ):
+    if "*" in aggregate.arguments and name not in ("COUNT", "COUNT_WHERE"):
         raise aggregate.fail(f"{aggregate.word} takes columns, and no *", f"write {usage(aggregate.call.name)}")
     aggregate.check_types()
     if name == "EXP_AVG" and aggregate.select.rules.exp_avg:

@@ -56,7 +56,7 @@ class FramedSelect:
         self.requested = any(resolver.columns(table).find(MARK) for table in tables)
         self.block = Block(source, select)
         self.windows = find_windows(source, self.block)
-        self.calls = find_calls(source, self.block, self.windows, strict=self.rules.closed)
+        self.calls = find_calls(source, self.block, self.windows)
         self.last_joins = list(own(select, LastJoin))
 
     @property
