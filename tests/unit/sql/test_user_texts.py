@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
+from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 from tests.golden.runner import DATA, Case, flink_type, load
 from tests.golden.test_flink_expressions import ANSWERED, SCHEMA, Expression
 
@@ -99,3 +102,48 @@ _CASES = {f.name: load(f.name) for f in sorted(DATA.glob("flink_*.json")) if "ca
 def test_recorded_queries(cases: list[Case]) -> None:
     for case in cases:
         _check(case.sql, case.schema(flink_type), _NASTY)
+
+
+OPERANDS = {"t": {"p": "boolean", "q": "boolean", "a": "int", "b": "int", "s": "string", "ts": "timestamp_ntz"}}
+TIGHTER = {
+    "p OR q": (
+        r"(?:[=<>*/%+-]|\b(?:NOT|AND|DIV|LIKE))\s*$",
+        r"\s*(?:[=<>*/%+-]|::|\[|(?:IS|IN|BETWEEN|LIKE|AND|DIV)\b)",
+    ),
+    "a - b": (r"(?:[*/%-]|\bDIV)\s*$", r"\s*(?:[*/%]|::|\[|DIV\b)"),
+}
+"""Expression -> operators before and behind it that would take a part of it."""
+
+
+def _wholes(sql: str, text: str) -> bool:
+    """Whether an expression is no operand of another operator, wherever it is written."""
+    try:
+        pieces = translate(sql, "flink", schema=OPERANDS).split(text)
+    except TranslationError:
+        return True
+    before, behind = TIGHTER[text]
+    return not any(re.search(before, one) or re.match(behind, other) for one, other in pairwise(pieces))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arguments_of_functions_are_wholes(name: str) -> None:
+    least, most = FUNCTIONS[name].arguments or (1, 3)
+    for count in range(least, min(most, 4) + 1):
+        for place, text in product(range(count), TIGHTER):
+            arguments = [text if i == place else "a" for i in range(count)]
+            sql = f"SELECT {name}({', '.join(arguments)}) AS v FROM t"
+            assert _wholes(sql, text), sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ROW(p OR q, 1) = ROW(q, 1)",
+        "(a, p OR q) = (b, q)",
+        "(p OR q, a) IN ((TRUE, 1), (FALSE, 2))",
+        "ROW(a, p OR q) IS DISTINCT FROM ROW(b, q)",
+        "(p OR q, a) NOT IN (SELECT p, a FROM t)",
+    ],
+)
+def test_fields_of_rows_are_wholes(sql: str) -> None:
+    assert _wholes(f"SELECT {sql} AS v FROM t", "p OR q")

@@ -199,6 +199,11 @@ class Source:
         text = self.rendered(node)
         return f"({text})" if isinstance(node, exp.Or) else text
 
+    def operand(self, node: exp.Expr) -> str:
+        """A value's text as an operand of a comparison or of IS: a condition is in parentheses."""
+        text = self.rendered(node)
+        return f"({text})" if isinstance(node, (exp.Connector, exp.Not, exp.Predicate)) else text
+
     def _inside(self, start: int, end: int) -> Iterable[tuple[Span, str]]:
         for place in range(bisect_left(self._edited, (start,)), len(self._edited)):
             span = self._edited[place]

@@ -139,7 +139,7 @@ def _current_database(call: FlinkCall) -> str:
 
 def _rand_integer(call: FlinkCall) -> str:
     *seed, bound = call.args
-    return f"CAST(FLOOR(RAND({''.join(seed)}) * {bound}) AS INT)"
+    return f"CAST(FLOOR(RAND({''.join(seed)}) * ({bound})) AS INT)"
 
 
 def _convert_tz(call: FlinkCall) -> str:

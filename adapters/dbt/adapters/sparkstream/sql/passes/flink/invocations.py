@@ -99,7 +99,7 @@ class Invocations(Rewriter):
         def text() -> str:
             call = FlinkCall(
                 name=self.source.text[node.meta["start"] : node.meta["end"] + 1],
-                args=tuple(self.text(a) for a in arguments),
+                args=tuple(self.source.operand(a) for a in arguments),
                 types=types_,
                 literals=tuple(a.name if isinstance(a, exp.Literal) and a.is_string else None for a in arguments),
                 distinct=bool(distinct),

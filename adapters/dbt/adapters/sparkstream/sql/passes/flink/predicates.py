@@ -43,7 +43,8 @@ class Predicates(Rewriter):
 
     def _rows(self, pairs: list[tuple[exp.Expr, exp.Expr]]) -> str:
         """`(a, b) = (c, d)` field by field: it is NULL if one is NULL and no other differs, where Spark says FALSE."""
-        return f"({' AND '.join(f'{self.text(left)} = {self.text(right)}' for left, right in pairs)})"
+        operand = self.source.operand
+        return f"({' AND '.join(f'{operand(left)} = {operand(right)}' for left, right in pairs)})"
 
     def _unlike(self, node: exp.Binary) -> Iterator[Edit]:
         """Comparisons that Spark lacks: a string with a BOOLEAN, and two maps."""
