@@ -264,7 +264,8 @@ def test_recorded_cases_as_models_of_dbt_spark(port: int, tmp_path: Path) -> Non
     openmldb = [case for dialect, case in RECORDED if dialect == "openmldb" and len(case.tables) == 1]
     doors = {"window_sql": flink, "sql": flink, "island": sample(flink, "island")}
     texts = files(doors) | {
-        name: text.replace("'flink'", "'openmldb'") for name, text in files({"window_sql": openmldb}).items()
+        name: text.replace("'flink'", "'openmldb'").replace(" AS bool)", " AS boolean)")
+        for name, text in files({"window_sql": openmldb}).items()
     }
     for name, text in texts.items():
         hooks = HOOKS if name.endswith("__sql.sql") else ""
