@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pyhive import hive
 from pyhive.exc import OperationalError
 from TCLIService import TCLIService, ttypes
@@ -20,6 +21,7 @@ from thrift.server.TServer import TThreadedServer
 from thrift.transport.TSocket import TServerSocket
 from thrift.transport.TTransport import TBufferedTransportFactory, TTransportException
 
+from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.gateway import Gateway
 from dbt.adapters.sparkstream.gateway.statements import DIALECT, query_start
 from dbt.adapters.sparkstream.gateway.wire import NoMessage, read_message
@@ -286,6 +288,15 @@ def test_no_spark_behind_it() -> None:
         gateway.shutdown()
         gateway.server_close()
     assert "no Spark answers at 127.0.0.1" in told[0]
+
+
+def test_it_is_not_its_own_spark() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = str(unused.getsockname()[1])
+    done = CliRunner().invoke(main, ["gateway", "--to", f"127.0.0.1:{port}", "--port", port])
+    assert done.exit_code == 1
+    assert f"--to names its own port {port}" in done.output
 
 
 def test_a_message_is_no_longer_than_spark_takes() -> None:

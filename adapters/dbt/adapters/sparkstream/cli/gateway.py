@@ -43,7 +43,9 @@ def gateway(behind: tuple[str, int], port: int, host: str) -> None:
 
     try:
         server = Gateway(behind, host, port, log=lambda line: click.echo(line, err=True))
-        server.connect().close()
+        with server.connect() as spark:
+            if spark.getpeername() == server.server_address:
+                fail(f"the gateway can't start: --to names its own port {port}, and has to name Spark's")
     except (OSError, OverflowError) as error:
         fail(
             f"the gateway can't start: {error}\n  it listens on {host}:{port} and asks Spark at {behind[0]}:{behind[1]}"
