@@ -19,6 +19,7 @@ import threading
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -300,7 +301,7 @@ def compiled_otherwise(folder: Path, binary: str) -> Iterator[str]:
     one = Dbt(DBT, folder, "dbt").compile(*offline, "--no-populate-cache")
     two = Dbt(binary, folder, "dbt").compile(*offline)
     click.echo(f"{len(one)} nodes compiled")
-    return differences(one, two)
+    yield from differences(one, two)
 
 
 def built_otherwise(folder: Path, binary: str, port: int) -> Iterator[str]:
@@ -333,12 +334,16 @@ def built_otherwise(folder: Path, binary: str, port: int) -> Iterator[str]:
 @click.argument("binary", type=click.Path(exists=True, dir_okay=False, resolve_path=True))
 @click.option("--spark", metavar="HOST:PORT", help="A Thrift server with Delta, to build on.")
 def main(binary: str, spark: str | None) -> None:
+    found = 0
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        found = list(compiled_otherwise(shop(folder / "shop"), binary))
+        parts = [compiled_otherwise(shop(folder / "shop"), binary)]
         if spark:
-            found += built_otherwise(folder, binary, gateway(spark))
-    click.echo("\n".join([*found, f"{len(found)} differences"]))
+            parts.append(built_otherwise(folder, binary, gateway(spark)))
+        for difference in chain.from_iterable(parts):
+            click.echo(difference)
+            found += 1
+    click.echo(f"{found} differences")
     sys.exit(bool(found))
 
 

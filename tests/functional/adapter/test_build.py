@@ -242,6 +242,7 @@ def test_properties_hold_nothing_of_ours(written: Path) -> None:
         "{% call window_sql(dialect='flink') %}SELECT 1{% endcall %}",
         "{% if flags.WHICH == 'run' %}select * from {{ tumble(ref('bids'), 'bidtime', '1 day') }}{% endif %}",
         "{% if execute and flags.WHICH == 'run' %}{{ days_of('x') }}{% endif %}",
+        "{% if load_relation(ref('bids')) %}{{ dbt_sparkstream.tumble(ref('bids'), 'bidtime', '1 day') }}{% endif %}",
     ],
 )
 def test_hooks(shop: Project, tmp_path: Path, hook: str) -> None:

@@ -73,17 +73,11 @@ class Writer:
 
     def _calls_ours(self, node: Any, template: str, noted: Sequence[str] = ()) -> bool:
         # dbt notes no macro that stands below `{% if execute %}`.
-        called = (
-            next(
-                (
-                    key
-                    for package in (node.package_name, *PACKAGES)
-                    if (key := f"macro.{package}.{name}") in self._macros
-                ),
-                "",
-            )
-            for name in templates.names(template)
-        )
+        names = templates.names(template)
+        if not names.isdisjoint(PACKAGES):
+            return True
+        keys = ([f"macro.{package}.{name}" for package in (node.package_name, *PACKAGES)] for name in names)
+        called = [next((key for key in of_name if key in self._macros), "") for of_name in keys]
         remaining, seen = [*noted, *filter(None, called)], set()
         while remaining:
             name = remaining.pop()
