@@ -89,6 +89,7 @@ class _Inputs:
         self.by_name: dict[str, list[exp.Expr]] = {}
         for relation in relations:
             self.by_name.setdefault(relation.alias_or_name.casefold(), []).append(relation)
+        self._has_later = any(isinstance(relation, _LATER) for relation in relations)
         self.read = 0
         self.reading = False
         self._columns: dict[str, list[tuple[int, list[Column]]]] = {}
@@ -96,7 +97,9 @@ class _Inputs:
 
     def seen_from(self, place: exp.Expr) -> int:
         """The number of relations that a name at a place can mean: in UNNEST and LATERAL, those that stand before."""
-        around: exp.Expr | None = place if isinstance(place, _LATER) else enclosing(place, *_LATER)
+        around: exp.Expr | None = None
+        if self._has_later:
+            around = place if isinstance(place, _LATER) else enclosing(place, *_LATER)
         while around is not None:
             if id(around) in self.places:
                 return self.places[id(around)]
