@@ -166,10 +166,12 @@ class PlacedParser(SparkParser):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
-        """A type: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions.
+        """A type, whose span is noted: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions.
 
         CHAR(n) and VARCHAR(n) are texts outside of schemas; Hive's method would make a parser for each type to tell.
         """
+
+        first = self._curr
 
         def read() -> exp.Expr | None:
             found = Parser._parse_types(self, check_func, schema, allow_identifiers, with_collation)
@@ -177,6 +179,8 @@ class PlacedParser(SparkParser):
                 if each.this in (exp.DType.CHAR, exp.DType.VARCHAR):
                     each.set("this", exp.DType.TEXT)
                     each.set("expressions", None)
+            if isinstance(found, exp.DataType) and first:
+                found.meta[SPAN] = first.start, self._prev.end + 1
             return found
 
         in_expression = check_func and not schema and not allow_identifiers

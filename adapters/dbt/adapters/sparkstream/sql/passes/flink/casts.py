@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
@@ -33,7 +32,7 @@ class Casts(Rewriter):
     def _cast(self, node: exp.Cast | exp.TryCast) -> Iterator[Edit]:
         span = self.source.span(node)
         # A cast is rewritten by Flink's rules: they have no FORMAT, which would be dropped, and read no `::`.
-        if "::" in self.source.text[self.source.span(node.this)[1] : span[1]]:
+        if self.source.span(node.this)[0] == span[0]:
             self.refuse(span, "Flink has no ::", "write CAST(x AS INT)")
         if node.args.get("format"):
             self.refuse(span, "Flink's CAST takes no FORMAT", "write DATE_FORMAT or TO_TIMESTAMP")
@@ -101,10 +100,7 @@ class Casts(Rewriter):
 
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""
-        tokens = self.source.tokens_in(self.source.span(node))
-        # The last AS is near the end, whatever is cast; casts may be within each other.
-        at = next(i for i in reversed(range(len(tokens))) if tokens[i].token_type == TokenType.ALIAS) + 1
-        name, *size = [token.text for token in tokens[at : at + 3]] or [""]
+        name, *size = [token.text for token in self.source.tokens_in(self.source.span(node.args["to"]))[:3]]
         is_size = len(size) == 2 and size[0] == "(" and size[1].isdecimal() and len(size[1]) < 10
         return name.upper(), int(size[1]) if is_size else None
 
@@ -123,8 +119,7 @@ class Casts(Rewriter):
 
     def _called(self, node: exp.Expr) -> bool:
         """Whether a cast is written `CAST(x AS type)`, and not `type 'x'`."""
-        tokens = self.source.tokens_in(self.source.span(node))
-        return len(tokens) > 1 and tokens[1].token_type == TokenType.L_PAREN and tokens[0].text.upper().endswith("CAST")
+        return self.source.span(node.args["to"])[0] > self.source.span(node.this)[0]
 
 
 def _tried_text(text: str, literal: str | None, to: str, digits: int | None) -> str:

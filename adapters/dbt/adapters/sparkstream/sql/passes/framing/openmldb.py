@@ -183,7 +183,7 @@ class OpenMLDBSpelling:
         type_ = self._type(node.this, node)
         around = conversion(name, node.this, type_, self._times) if name else None
         if around is None:
-            tokens = self._source.tokens_in((value[1], whole[1]))
+            tokens = self._source.tokens_in(self._source.span(node.to))
             sized = any(token.token_type is TokenType.L_PAREN for token in tokens)
             for token in tokens:
                 word = token.text.upper()
