@@ -34,7 +34,7 @@ class OpenMLDB(SparkStream):
         COMMENTS: ClassVar[list[str | tuple[str, str]]] = [*SparkStream.Tokenizer.COMMENTS, "#"]
 
     class Parser(ForeignParser):
-        FRAME_DIALECT = "openmldb"
+        FRAMED = True
         PARTITIONED = True
         MOST_KEYS = 1
         FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT, TokenType.JOIN}

@@ -65,8 +65,9 @@ class SQLStream(SparkStream):
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
 
     class Parser(ForeignParser):
-        FRAME_DIALECT = "sqlstream"
+        FRAMED = True
         BY_KEY = "RANGE"
+        BY_NUMBER = True
         BOUNDS = "write ROWS 9 PRECEDING, RANGE INTERVAL '1' HOUR PRECEDING or CURRENT ROW"
         UNITS: ClassVar[dict[str, int]] = {"": 1}
         FUNCTION_PARSERS = {
@@ -111,6 +112,9 @@ class SQLStream(SparkStream):
                     self._curr,
                 )
             return super()._parse_window_union()
+
+        def _check_unordered(self, *frame: Any) -> None:
+            """ROWTIME orders the rows of a window without ORDER BY."""
 
         def _parse_frame(self, opening: Token, ordered: bool) -> Frame:
             """Reads ALLOW PARTIAL, which is how a window is without it, too; refuses DISALLOW PARTIAL."""

@@ -20,16 +20,18 @@ class FrameGrammar(PlacedParser):
     """Reads frames.
 
     Attributes:
-        FRAME_DIALECT: the dialect.
+        FRAMED: whether all windows are ours; else Spark's own stay, and frames of ours are found before (see `scan`).
         BY_KEY: the word before a frame by key, whose bounds are lengths of time, or numbers.
+        BY_NUMBER: whether a number there is one of the key's own, and no milliseconds: `RANGE 20 PRECEDING`.
         BOUNDS: how bounds are written.
         PARTITIONED: whether each window has PARTITION BY.
         MOST_KEYS: the most keys of ORDER BY, of which the second one is the column of arrival.
         UNITS: unit behind a number -> its milliseconds; with none, a number is a number of rows or milliseconds.
     """
 
-    FRAME_DIALECT = "spark"
+    FRAMED = False
     BY_KEY = "ROWS_RANGE"
+    BY_NUMBER = False
     PARTITIONED = False
     MOST_KEYS = 2
     BOUNDS = "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW; a number without s, m, h or d is milliseconds"
@@ -39,7 +41,6 @@ class FrameGrammar(PlacedParser):
     def _parse_frame(self, opening: Token, ordered: bool) -> Frame:
         unit = self._curr
         word = unit.text.upper() if unit else ""
-        sqlstream = self.FRAME_DIALECT == "sqlstream"
         if word in ("RANGE", "ROWS_RANGE") and word != self.BY_KEY:
             raise self._error(f"a frame by key is {self.BY_KEY} here", f"write {self.BY_KEY} BETWEEN ...", unit)
         if word not in ("ROWS", self.BY_KEY):
@@ -64,11 +65,11 @@ class FrameGrammar(PlacedParser):
         if self._curr and self._curr.text.upper() == "MAXSIZE":
             maxsize, places["maxsize"] = self._parse_maxsize()
         flags = self._parse_flags()
-        if not ordered and not sqlstream:
+        if not ordered:
             self._check_unordered(kind, start, end, flags, unit)
         bounds = {"start": start, "end": end}
         unitless = [side for side, bound in bounds.items() if bound.offset and not bound.timed]
-        by_number = sqlstream and kind is Kind.ROWS_RANGE and bool(unitless)
+        by_number = self.BY_NUMBER and kind is Kind.ROWS_RANGE and bool(unitless)
         if by_number and (not ordered or start.timed or end.timed):
             raise self._error("RANGE takes an interval here", "write INTERVAL '1' HOUR PRECEDING", *places[unitless[0]])
         try:
@@ -83,7 +84,7 @@ class FrameGrammar(PlacedParser):
                 unitless=by_number,
             )
         except FrameError as error:
-            advice = error.hint.replace("ROWS_RANGE", "RANGE") if error.hint and sqlstream else error.hint
+            advice = error.hint and error.hint.replace("ROWS_RANGE", self.BY_KEY)
             raise self._error(str(error), advice, *places[error.part]) from None
 
     def _check_unordered(self, kind: Kind, start: Bound, end: Bound, flags: dict[str, Token], unit: Token) -> None:
@@ -182,7 +183,7 @@ class FrameGrammar(PlacedParser):
     def _interval_bound(self, kind: Kind, tokens: list[Token], opened: bool) -> Bound | None:
         if tokens[0].token_type != TokenType.INTERVAL:
             number = len(tokens) == 1 and tokens[0].token_type == TokenType.NUMBER
-            if self.FRAME_DIALECT == "sqlstream" and kind is Kind.ROWS_RANGE and not number:
+            if self.BY_NUMBER and kind is Kind.ROWS_RANGE and not number:
                 raise self._error(
                     "RANGE takes an interval here", "write INTERVAL '1' HOUR PRECEDING", tokens[0], tokens[-1]
                 )
@@ -215,6 +216,6 @@ class FrameGrammar(PlacedParser):
         number, unit = int(re.sub(r"\s", "", found[1])), found[2].lower()
         if unit not in self.UNITS:
             raise self._error(f"{found[2]} is no unit of a frame", self.BOUNDS, tokens[0], tokens[-1])
-        if number < 0 and self.FRAME_DIALECT == "sqlstream":
+        if number < 0 and self.BY_NUMBER:
             raise self._error("a frame's offset can't be negative", "write CURRENT ROW", tokens[0], tokens[-1])
         return Bound(number * self.UNITS[unit], opened, timed=bool(unit))

@@ -48,7 +48,7 @@ class SpecGrammar(FrameGrammar):
 
     def _parse_table_alias(self, alias_tokens: Any = None) -> exp.TableAlias | None:
         # To Spark, `FROM t last JOIN u ON ...` is a join of a table with the alias `last`.
-        if self._at_last_join() and (self.FRAME_DIALECT != "spark" or is_ordered(self._brackets, self._index)):
+        if self._at_last_join() and (self.FRAMED or is_ordered(self._brackets, self._index)):
             return None
         if (self._in_asof and self._at_match_condition()) or self._asof_place() == self._index:
             return None
@@ -92,7 +92,7 @@ class SpecGrammar(FrameGrammar):
     # -- ASOF JOIN -----------------------------------------------------------------------------------
     def _asof_place(self) -> int | None:
         """Where ASOF stands, here or behind LEFT, OUTER or INNER; None where no ASOF JOIN of Spark's begins."""
-        if self.FRAME_DIALECT != "spark":
+        if self.FRAMED:
             return None
         words = [token.text.upper() for token in self._tokens[self._index : self._index + 4]]
         for before in ([], ["LEFT"], ["LEFT", "OUTER"], ["INNER"]):
@@ -189,14 +189,10 @@ class SpecGrammar(FrameGrammar):
 
     def _check_over(self) -> None:
         after = self._next
-        framed = self.FRAME_DIALECT != "spark"
-        if not after:
-            wrong = framed
-        else:
-            wrong = after.token_type in _NO_WINDOW_NAMES or (
-                framed and (after.token_type in (TokenType.ALIAS, TokenType.FROM) or after.text.upper() in FRAME_WORDS)
-            )
-        if wrong:
+        no_names = (*_NO_WINDOW_NAMES, TokenType.ALIAS, TokenType.FROM) if self.FRAMED else _NO_WINDOW_NAMES
+        if (after and after.token_type in no_names) or (
+            self.FRAMED and (not after or after.text.upper() in FRAME_WORDS)
+        ):
             raise self._error(
                 "OVER takes a window's name, or a window in parentheses",
                 "write OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
@@ -213,7 +209,7 @@ class SpecGrammar(FrameGrammar):
 
     def _at_frame(self, alias: bool) -> bool:
         """Whether `OVER (` or `AS (` and a window of ours stand here."""
-        if self.FRAME_DIALECT == "spark" and not self.frames:
+        if not self.FRAMED and not self.frames:
             return False
         tokens, at = self._tokens, self._index
         if not alias:
@@ -225,7 +221,7 @@ class SpecGrammar(FrameGrammar):
             return False
         if tokens[at].token_type != (TokenType.ALIAS if alias else TokenType.OVER):
             return False
-        return self.FRAME_DIALECT != "spark" or tokens[at + 1].start in self.frames
+        return self.FRAMED or tokens[at + 1].start in self.frames
 
     def _parse_window_specification(self) -> tuple[WindowSpec, tuple[list[exp.Expr], list[exp.Expr]]]:
         opening = self._curr
