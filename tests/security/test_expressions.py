@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
+from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, explained
 from tests.security.expressions import Expression, expressions
 
 SIZE = 1_000_000
@@ -90,5 +92,45 @@ def test_redaction_of_a_long_text() -> None:
     def every() -> None:
         for piece in PIECES:
             redacted((piece * (SIZE // len(piece) + 1))[:SIZE])
+
+    _within(3 * SECONDS, every)
+
+
+MESSAGES = [
+    *(
+        "Caused by: a.B: {}\n",
+        "a.B: {} ",
+        "a.b(c{})\n",
+        "\n    at a.b(c{}.d:1)",
+        "[A{}] ",
+        "SQLSTATE: 22012; line {} pos 1\n",
+    ),
+    *(
+        "SQLSTATE: 22012\n== SQL (line {}, position 1) ==\n",
+        "Error running query: [A] a.B{}: ",
+        "terminated with exception: ",
+    ),
+    *(
+        "\n=== Streaming Query ===",
+        " Did you mean one of the following? [`__a{}`, ",
+        "`__a`.`b{}`, ",
+        "\n\nJVM stacktrace:\n",
+    ),
+    *("/a{} (Permission denied)", "/a{}", ";\n+", "Traceback (most recent call last):\n", "org.apache.kafka.a{}: "),
+]
+BEFORE = [
+    "[A] ",
+    "[STREAM_FAILED] Query x terminated with exception: ",
+    "An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):\n",
+]
+
+
+def test_errors_of_a_long_text() -> None:
+    def every() -> None:
+        for before in BEFORE:
+            for piece in MESSAGES:
+                text = before + "".join(piece.format(i) for i in range(SIZE // 5 // len(piece)))
+                readable(text)
+                explained(StreamingError(text), "/checkpoint")
 
     _within(3 * SECONDS, every)

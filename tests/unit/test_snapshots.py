@@ -10,7 +10,7 @@ import pytest
 from dbt.artifacts.resources import SnapshotConfig
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream.snapshots import prepare
+from dbt.adapters.sparkstream.snapshots import prepare, unquoted
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from tests.lib.macros import Macros
 
@@ -44,6 +44,16 @@ def test_names_are_quoted(name: str) -> None:
 def test_expressions_stay(text: str) -> None:
     config = prepared(unique_key=text, check_cols=[text], updated_at=text)
     assert (config.unique_key, config.check_cols, config.updated_at) == (text, [text], text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_own_columns_are_names(name: str) -> None:
+    config = prepared(snapshot_meta_column_names={"dbt_valid_to": name, "dbt_scd_id": "id"})
+    assert config.snapshot_table_column_names["dbt_valid_to"] == backticked(name)
+    assert config.snapshot_table_column_names["dbt_scd_id"] == "id"
+    assert unquoted(config.snapshot_table_column_names)["dbt_valid_to"] == name
+    prepare(SimpleNamespace(config=config))
+    assert config.snapshot_table_column_names["dbt_valid_to"] == backticked(name)
 
 
 def test_every_column_stays() -> None:

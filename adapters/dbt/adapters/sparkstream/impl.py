@@ -481,6 +481,13 @@ class SparkStreamAdapter(Namespaces):
         self.connections.node = node
         return outer
 
+    @available.parse_none
+    def valid_snapshot_target(self, relation: BaseRelation, column_names: dict[str, str] | None = None) -> None:
+        """Checks that a table is a snapshot, by its columns."""
+        from dbt.adapters.sparkstream import snapshots
+
+        super().valid_snapshot_target(relation, snapshots.unquoted(column_names) if column_names else None)
+
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Called by dbt after a node has run, with what `pre_model_hook` returned."""
         self.connections.node = context

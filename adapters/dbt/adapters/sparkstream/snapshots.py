@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlglot
@@ -10,7 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.messages.readable import CHANGES_ROWS, FOR_CHANGES
-from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
+from dbt.adapters.sparkstream.sql.core.literals import backticked, is_column, quoted
 
 _COLUMNS = ("unique_key", "check_cols", "updated_at")
 _EVERY = "all"
@@ -38,6 +39,15 @@ def prepare(node: Any) -> None:
             node.config[name] = [column_or_expression(one) for one in given]
         elif given and given != _EVERY:
             node.config[name] = column_or_expression(given)
+    own = node.config.get("snapshot_meta_column_names")
+    for name, given in vars(own).items() if own else ():
+        if given and not is_column(given):
+            setattr(own, name, backticked(given))
+
+
+def unquoted(names: Mapping[str, str]) -> dict[str, str]:
+    """A snapshot's own columns as the catalog has them, of which `prepare` quotes some."""
+    return {k: v[1:-1].replace("``", "`") if v.startswith("`") else v for k, v in names.items()}
 
 
 def column_or_expression(text: str) -> str:

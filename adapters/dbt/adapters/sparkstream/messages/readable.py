@@ -130,6 +130,8 @@ _HINTS_OF_OTHERS = [
 _SUGGESTED = " Did you mean one of the following? ["
 _OF_JAVA = re.compile(OF_JAVA)
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
+_MOST_CAUSES = 20
+"""Causes that are looked for in earlier lines; a message of data may have as many as it has lines."""
 
 
 def readable(error: BaseException | str | Fault, place: Place | None = None) -> str:
@@ -141,8 +143,10 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
     """
     fault = error if isinstance(error, Fault) else Fault.of(error)
     lines: list[str] = []
+    causes = 0
     for line in fault.message.strip().splitlines():
-        cause = _CAUSE.match(line)
+        cause = _CAUSE.match(line) if causes < _MOST_CAUSES else None
+        causes += cause is not None
         repeated = cause is not None and any(line[cause.end() :] in earlier for earlier in lines)
         if not _STACK_LINE.match(line) and not repeated:
             lines.append(line)
