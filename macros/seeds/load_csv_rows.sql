@@ -6,7 +6,8 @@
   {%- for name in agate_table.column_names -%}
     {%- set type = overrides.get(name, adapter.convert_type(agate_table, loop.index0)) -%}
     {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type ~ ')') -%}
-    {%- do names.append(adapter.quote_seed_column(name | string, quote) | replace('%', '%%')) -%}
+    {%- set column = adapter.quote_seed_column(name | string, quote) -%}
+    {%- do names.append(column | replace('%', '%%') if get_binding_char() == '%s' else column) -%}
   {%- endfor -%}
   {%- set one_row = '(' ~ values | join(', ') ~ ')' -%}
   {%- set statements = [] -%}
