@@ -19,12 +19,21 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- The comment on a column, as its catalog can hold it: Hive's metastore takes 255 characters, and has the columns of tables in
-    Iceberg, too, but not those of a view; the view that a snapshot reads has no more than its table. -#}
-{% macro sparkstream_column_comment(column) %}
+{#- The comment on a column, as its catalog can hold it: Hive's metastore takes 255 characters, and has the columns of tables and views
+    in Iceberg, too, but not those of Spark's views; the view that a snapshot reads has no more than its table. -#}
+{% macro sparkstream_column_comment(column, whole=none) %}
   {%- set text = column.description -%}
-  {%- set whole = config.get('file_format') in ['delta', 'hudi'] or config.get('materialized') == 'view' -%}
-  {{ return(text if whole or text | length <= 255 else text[:252] ~ '...') }}
+  {%- if text | length > 255 and not (sparkstream_keeps_comments() if whole is none else whole) -%}
+    {{ return(text[:252] ~ '...') }}
+  {%- endif -%}
+  {{ return(text) }}
+{% endmacro %}
+
+{#- Whether the catalog keeps comments on the model's columns, however long they are. -#}
+{% macro sparkstream_keeps_comments() %}
+  {%- if config.get('materialized') != 'view' -%}{{ return(config.get('file_format') in ['delta', 'hudi']) }}{%- endif -%}
+  {%- set catalog = this.database or run_query('select current_catalog()').rows[0][0] -%}
+  {{ return('iceberg' not in run_query('set `spark.sql.catalog.' ~ catalog ~ '`').rows[0][1] | lower) }}
 {% endmacro %}
 
 {#- A query whose columns have the comments of the model's: of a view, as a table has them that is made from one. CREATE TABLE AS has

@@ -20,9 +20,13 @@
 
 {#- ` comment '...'` of each column that has a description, by its name in lower case. -#}
 {% macro sparkstream_comment_clauses(model_columns) %}
-  {%- set clauses = {} -%}
+  {%- set clauses, known = {}, namespace(whole=none) -%}
   {%- for name, column in model_columns.items() if column.description -%}
-    {%- do clauses.update({name | lower: ' comment ' ~ sparkstream_literal(sparkstream_column_comment(column))}) -%}
+    {%- if column.description | length > 255 and known.whole is none -%}
+      {%- set known.whole = sparkstream_keeps_comments() -%}
+    {%- endif -%}
+    {%- set comment = sparkstream_column_comment(column, known.whole) -%}
+    {%- do clauses.update({name | lower: ' comment ' ~ sparkstream_literal(comment)}) -%}
   {%- endfor -%}
   {{ return(clauses) }}
 {% endmacro %}

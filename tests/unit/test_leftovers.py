@@ -187,3 +187,9 @@ def test_a_planted_link_is_no_mark(tmp_path: Path) -> None:
     assert not again.left
     again.end()
     assert victim.read_text() == "mine"
+
+
+def test_the_folder_of_a_table_that_is_listed() -> None:
+    information = "Catalog: spark_catalog\nTable: bids\nLocation: file:/d/shop.db/bids\nProvider: hive\n"
+    assert left_files.location_of(information) == "file:/d/shop.db/bids"
+    assert left_files.location_of("Table: Location: x\n") == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -207,6 +208,30 @@ def test_a_snapshot_of_columns_in_upper_case(make_project: Callable[..., Project
     ]
     names = [row[0] for row in project._spark.sql(f"describe {project.schema}.seen").collect()]
     assert names[:4] == ["ID", "Name", "My Col", "At"] and "extra" in [name.lower() for name in names]
+
+
+def test_comments_of_plain_views(make_project: Callable[..., Project]) -> None:
+    """In `spark_catalog`, and in Iceberg's catalog on Hive's metastore, which keeps their columns otherwise."""
+    text = "C:\\temp\\new it's `x` " + "long " * 199 + "\\"
+    config = "{{ config(persist_docs={'relation': true, 'columns': true}%s) }}\nselect 1 as id, 2 as `My Col`"
+    columns = [{"name": "ID", "description": text}, {"name": "my col", "description": text}]
+    models = [{"name": name, "description": text, "columns": columns} for name in ("plain", "there", "files")]
+    project = make_project(
+        {
+            "models/plain.sql": config % "",
+            "models/there.sql": config % ", database='metastore'",
+            "models/files.sql": config % ", materialized='table'",
+            "models/docs.yml": json.dumps({"models": models}),
+        }
+    )
+    for _ in range(2):
+        project.dbt("run")
+        for name in ("plain", "there", "files"):
+            catalog = "metastore." if name == "there" else ""
+            rows = project._spark.sql(f"describe extended {catalog}{project.schema}.{name}").collect()
+            found = {row[0]: row[2] for row in rows[:2]}
+            assert set(found.values()) == {text[:252] + "..."}, name
+            assert {row[1] for row in rows if row[0] == "Comment"} == {text}, name
 
 
 def test_python_models(make_project: Callable[..., Project]) -> None:

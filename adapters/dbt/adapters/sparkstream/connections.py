@@ -165,7 +165,8 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             return self._sent(sql, *args, **kwargs)
         except SparkError as error:
             folder = left_files.occupied(error.fault)
-            if folder is None or not left_files.is_left(folder, self.node, mark.left, self._schema_folder):
+            begun = mark.left or bool(folder and mark.dropped and left_files.is_at(folder, mark.dropped))
+            if folder is None or not left_files.is_left(folder, self.node, begun, self._schema_folder):
                 mark.stays = mark.left or not error.fault.condition
                 raise
         except BaseException:
@@ -177,11 +178,18 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return self._sent(sql, *args, **kwargs)
 
     def dropping(self, relation: Any) -> None:
-        """Marks the node's table before it is dropped: in a folder that `location_root` names, its files stay."""
-        root = self._config("location_root") if left_files.makes_tables(self.node) else None
-        if not root or str(relation.identifier).lower() != cast(Any, self.node).alias.lower() or not relation.is_table:
+        """Marks the node's table before it is dropped, as its files may stay.
+
+        They do in a folder that `location_root` names, and where `spark_catalog` is Iceberg's.
+        """
+        if not left_files.makes_tables(self.node) or not relation.is_table:
             return
-        mark = self._mark
+        if str(relation.identifier).lower() != cast(Any, self.node).alias.lower():
+            return
+        mark, root = self._mark, self._config("location_root")
+        mark.dropped = left_files.location_of(getattr(relation, "information", None) or "")
+        if not root:
+            return
         mark.put()
         mark.left = mark.left or left_files.is_at(
             self._location(f"TABLE EXTENDED {relation}"), f"{root.rstrip('/')}/{relation.identifier}"

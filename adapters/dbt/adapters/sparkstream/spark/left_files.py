@@ -5,7 +5,7 @@ Spark then refuses to make the table. dbt's tables are rebuilt in any case, so s
 - they lie where this table, or one that is built beside it, has to lie: Spark's message doesn't decide that;
 - no link leads from there to another place;
 - they are a killed run's: the folder has the name of a table that only the adapter builds, or a mark is left of a
-  run that had begun to make the table and has not ended.
+  run that had begun to make the table and has not ended. Or they are of the table that this run has dropped.
 """
 
 from __future__ import annotations
@@ -75,6 +75,11 @@ def _path(folder: str) -> str:
     return os.path.normpath(path.rstrip("/") or "/")
 
 
+def location_of(information: str) -> str:
+    """The folder of a table, as SHOW TABLE EXTENDED has it; empty where it says none."""
+    return next((line[10:] for line in information.splitlines() if line.startswith("Location: ")), "")
+
+
 def makes_tables(node: Any) -> bool:
     """Whether dbt makes a node's table from nothing."""
     return node is not None and node.config.get("materialized") in _BUILT
@@ -131,6 +136,8 @@ class Mark:
         self._handle: int | None = None
         self.left = False
         """Whether a killed run has left the mark."""
+        self.dropped = ""
+        """The folder of the table that this run has dropped to make place."""
         self.stays = False
         """Whether the run has ended without Spark's word on what it has left."""
 
