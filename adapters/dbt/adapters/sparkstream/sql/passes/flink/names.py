@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 
 class FlinkNames(Rewriter):
-    """Edits names that Spark hasn't, and refuses columns that it would take for others."""
+    """Edits names that Spark lacks; refuses a column `a` that Spark would take for the alias in `SELECT b AS a`."""
 
     @handles(exp.Identifier)
     def _identifier(self, node: exp.Identifier) -> Iterator[Edit]:

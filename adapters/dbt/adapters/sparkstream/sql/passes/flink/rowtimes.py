@@ -30,7 +30,7 @@ def event_times(tree: exp.Expr, source: Source, event_time_of: EventTimeOf) -> I
 
 
 def _read(within: exp.Expr | None) -> Iterator[tuple[str, exp.Table | None]]:
-    """What a query or a window function reads: the name that it has there, and the table whose rows it gives whole."""
+    """Inputs of a query or window function: name, and the table whose rows they give whole, as `t` of `FROM t AS u`."""
     if isinstance(within, WindowFunction):
         yield "", _table(within.this)
     elif isinstance(within, exp.Select):

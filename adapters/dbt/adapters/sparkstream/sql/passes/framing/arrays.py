@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dbt.adapters.sparkstream.sql.passes.framing import lists
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.names import (
+    AGGREGATES,
     CATE,
     CATE_WHERE,
     CATEGORIES,
@@ -56,37 +57,33 @@ def _pairs(part: int) -> ArrayRule:
     return lambda aggregate, rows: lists.window_split_pairs(rows, aggregate.arguments[1], aggregate.arguments[2], part)
 
 
-LISTED: dict[str, tuple[int, ArrayRule]] = {
-    **{call: (2, _cate(name)) for call, name in CATE.items()},
-    **{call: (3, _cate_where(name)) for call, name in CATE_WHERE.items()},
-    **{call: (4, _top_n(name, lists.newest_keys)) for call, name in TOP_N_KEY.items()},
-    **{call: (4, _top_n(name, lists.greatest_values)) for call, name in TOP_N_VALUE.items()},
-    "TOP_N_KEY_RATIO_CATE": (4, _ratio(lists.newest_keys)),
-    "TOP_N_VALUE_RATIO_CATE": (4, _ratio(lists.greatest_values)),
-    "TOP": (2, lambda aggregate, rows: lists.top(rows, str(aggregate.constant(1)), aggregate.type())),
-    "TOPN_FREQUENCY": (
-        2,
-        lambda aggregate, rows: lists.topn_frequency(rows, str(aggregate.constant(1)), aggregate.type()),
-    ),
-    "ENTROPY": (1, lambda aggregate, rows: lists.entropy(rows)),
-    "TOP1_RATIO": (1, lambda aggregate, rows: lists.top1_ratio(rows)),
-    "NTH_VALUE_WHERE": (3, lambda aggregate, rows: lists.nth_value_where(rows, aggregate.constant(1))),
-    "EW_AVG": (2, lambda aggregate, rows: lists.ew_avg(rows, aggregate.arguments[1])),
-    "DRAWDOWN": (1, lambda aggregate, rows: lists.drawdown(rows)),
-    "WINDOW_SPLIT": (2, lambda aggregate, rows: lists.window_split(rows, aggregate.arguments[1])),
-    "WINDOW_SPLIT_BY_KEY": (3, _pairs(0)),
-    "WINDOW_SPLIT_BY_VALUE": (3, _pairs(1)),
+LISTED: dict[str, ArrayRule] = {
+    **{call: _cate(name) for call, name in CATE.items()},
+    **{call: _cate_where(name) for call, name in CATE_WHERE.items()},
+    **{call: _top_n(name, lists.newest_keys) for call, name in TOP_N_KEY.items()},
+    **{call: _top_n(name, lists.greatest_values) for call, name in TOP_N_VALUE.items()},
+    "TOP_N_KEY_RATIO_CATE": _ratio(lists.newest_keys),
+    "TOP_N_VALUE_RATIO_CATE": _ratio(lists.greatest_values),
+    "TOP": lambda aggregate, rows: lists.top(rows, str(aggregate.constant(1)), aggregate.type()),
+    "TOPN_FREQUENCY": lambda aggregate, rows: lists.topn_frequency(rows, str(aggregate.constant(1)), aggregate.type()),
+    "ENTROPY": lambda aggregate, rows: lists.entropy(rows),
+    "TOP1_RATIO": lambda aggregate, rows: lists.top1_ratio(rows),
+    "NTH_VALUE_WHERE": lambda aggregate, rows: lists.nth_value_where(rows, aggregate.constant(1)),
+    "EW_AVG": lambda aggregate, rows: lists.ew_avg(rows, aggregate.arguments[1]),
+    "DRAWDOWN": lambda aggregate, rows: lists.drawdown(rows),
+    "WINDOW_SPLIT": lambda aggregate, rows: lists.window_split(rows, aggregate.arguments[1]),
+    "WINDOW_SPLIT_BY_KEY": _pairs(0),
+    "WINDOW_SPLIT_BY_VALUE": _pairs(1),
 }
-"""Functions that are always computed over an array: name -> number of arguments, and how."""
+"""Functions that are always computed over an array."""
 
 
 def over_array(aggregate: Evaluation, rows: str) -> str:
     """A call over rows as an array."""
     name = aggregate.name
     if name in LISTED:
-        count, rule = LISTED[name]
-        aggregate.take(count)
-        return rule(aggregate, rows)
+        aggregate.take(AGGREGATES[name].count)
+        return LISTED[name](aggregate, rows)
     deviation = deviation_of(name)
     if deviation is not None:
         sample, squared = deviation

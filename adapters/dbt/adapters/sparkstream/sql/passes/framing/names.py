@@ -20,6 +20,7 @@ class FrameAggregate:
     """An aggregate over frames.
 
     Attributes:
+        arguments: how its arguments are written.
         returns: its type in OpenMLDB, where that isn't the type of Spark's function of the same name.
         ordered: whether its result depends on the order of rows with equal keys.
         numeric: whether its first argument is a number in OpenMLDB.
@@ -30,6 +31,12 @@ class FrameAggregate:
     ordered: bool = True
     numeric: bool = False
     deviation: tuple[bool, bool] | None = None
+    arguments: str = "x"
+
+    @property
+    def count(self) -> int:
+        """How many arguments it has."""
+        return self.arguments.count(", ") + 1
 
 
 def _of(names: Iterable[str], record: FrameAggregate) -> dict[str, FrameAggregate]:
@@ -37,30 +44,45 @@ def _of(names: Iterable[str], record: FrameAggregate) -> dict[str, FrameAggregat
 
 
 _BIGINT, _DOUBLE, _STRING = always("bigint"), always("double"), always("string")
-_UNORDERED = FrameAggregate(ordered=False)
-_SPLITS = ("", "_BY_KEY", "_BY_VALUE")
 
 AGGREGATES: dict[str, FrameAggregate] = {
-    **_of((*CATE, *CATE_WHERE, *TOP_N_KEY, *TOP_N_VALUE, "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE"), _UNORDERED),
-    **_of(("COUNT", "MIN", "MAX", "PERCENTILE"), _UNORDERED),
+    **_of(CATE, FrameAggregate(ordered=False, arguments="x, category")),
+    **_of(CATE_WHERE, FrameAggregate(ordered=False, arguments="x, condition, category")),
+    **_of(
+        (*TOP_N_KEY, *TOP_N_VALUE, "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE"),
+        FrameAggregate(ordered=False, arguments="x, condition, category, 2"),
+    ),
+    **_of(("COUNT", "MIN", "MAX"), FrameAggregate(ordered=False)),
+    "PERCENTILE": FrameAggregate(ordered=False, arguments="x, 0.5"),
     "SUM": FrameAggregate(same, ordered=False),
     "AVG": FrameAggregate(ordered=False, numeric=True),
     "MEDIAN": FrameAggregate(_DOUBLE, ordered=False, numeric=True),
-    **_of(("SUM_WHERE", "MIN_WHERE", "MAX_WHERE"), FrameAggregate(same, ordered=False, numeric=True)),
-    "AVG_WHERE": FrameAggregate(_DOUBLE, ordered=False, numeric=True),
-    **_of(("COUNT_WHERE", "DISTINCT_COUNT"), FrameAggregate(_BIGINT, ordered=False)),
-    **_of(("TOP", "TOPN_FREQUENCY"), FrameAggregate(_STRING, ordered=False)),
+    **_of(
+        ("SUM_WHERE", "MIN_WHERE", "MAX_WHERE"),
+        FrameAggregate(same, ordered=False, numeric=True, arguments="x, condition"),
+    ),
+    "AVG_WHERE": FrameAggregate(_DOUBLE, ordered=False, numeric=True, arguments="x, condition"),
+    "COUNT_WHERE": FrameAggregate(_BIGINT, ordered=False, arguments="x, condition"),
+    "DISTINCT_COUNT": FrameAggregate(_BIGINT, ordered=False),
+    **_of(("TOP", "TOPN_FREQUENCY"), FrameAggregate(_STRING, ordered=False, arguments="x, 2")),
     **_of(("ENTROPY", "TOP1_RATIO"), FrameAggregate(_DOUBLE, ordered=False)),
     **_of(("STDDEV", "STDDEV_SAMP"), FrameAggregate(None, ordered=False, numeric=True, deviation=(True, False))),
     "STD": FrameAggregate(_DOUBLE, numeric=True, deviation=(True, False)),
     "STDDEV_POP": FrameAggregate(ordered=False, numeric=True, deviation=(False, False)),
     **_of(("VARIANCE", "VAR_SAMP"), FrameAggregate(None, ordered=False, numeric=True, deviation=(True, True))),
     "VAR_POP": FrameAggregate(ordered=False, numeric=True, deviation=(False, True)),
-    **_of(("EW_AVG", "DRAWDOWN"), FrameAggregate(_DOUBLE, numeric=True)),
-    **_of(("AT", "NTH_VALUE_WHERE"), FrameAggregate(same)),
-    "FZ_TOPN_FREQUENCY": FrameAggregate(_STRING),
-    **_of(("LAG", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "ANY_VALUE", "FZ_TOP1_RATIO"), FrameAggregate()),
-    **_of((f"{before}WINDOW_SPLIT{by}" for before in ("", "FZ_") for by in _SPLITS), FrameAggregate()),
+    "EW_AVG": FrameAggregate(_DOUBLE, numeric=True, arguments="x, 0.5"),
+    "DRAWDOWN": FrameAggregate(_DOUBLE, numeric=True),
+    "AT": FrameAggregate(same, arguments="x, 2"),
+    "LAG": FrameAggregate(arguments="x, 2"),
+    "NTH_VALUE_WHERE": FrameAggregate(same, arguments="x, 2, condition"),
+    "FZ_TOPN_FREQUENCY": FrameAggregate(_STRING, arguments="x, 2"),
+    **_of(("FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "ANY_VALUE", "FZ_TOP1_RATIO"), FrameAggregate()),
+    **_of(("WINDOW_SPLIT", "FZ_WINDOW_SPLIT"), FrameAggregate(arguments="x, ','")),
+    **_of(
+        (f"{before}WINDOW_SPLIT_BY_{part}" for before in ("", "FZ_") for part in ("KEY", "VALUE")),
+        FrameAggregate(arguments="x, ',', ':'"),
+    ),
     **_of(("COLLECT_LIST", "COLLECT_SET", "APPROX_COUNT_DISTINCT", "COUNT_IF"), FrameAggregate()),
     **_of(("BOOL_AND", "BOOL_OR", "EVERY", "SOME", "ANY"), FrameAggregate()),
 }
@@ -101,18 +123,5 @@ def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
 
 def usage(name: str) -> str:
     """How a call of a function is written: `sum_where(x, condition)`."""
-    plain = name.upper().removeprefix("FZ_")
-    if plain in ("TOP", "TOPN_FREQUENCY", "LAG", "AT"):
-        arguments = "x, 2"
-    elif plain == "NTH_VALUE_WHERE":
-        arguments = "x, 2, condition"
-    elif plain == "EW_AVG":
-        arguments = "x, 0.5"
-    elif plain.startswith("WINDOW_SPLIT"):
-        arguments = "x, ','" if plain == "WINDOW_SPLIT" else "x, ',', ':'"
-    else:
-        arguments = "x"
-        arguments += ", condition" if "WHERE" in plain or "RATIO_CATE" in plain else ""
-        arguments += ", category" if "_CATE" in plain else ""
-        arguments += ", 2" if plain.startswith("TOP_N_") else ""
-    return f"{name.lower()}({arguments})"
+    record = AGGREGATES.get(name.upper().removeprefix("FZ_"))
+    return f"{name.lower()}({record.arguments if record else 'x'})"
