@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
@@ -72,7 +73,7 @@ def unix_timestamp(call: FlinkCall) -> str:
     if len(call.args) == 1:
         read = _seconds(read_clock(call.args[0], call.literals[0]))
     elif call.literals[1] is None or any(letter in _OFFSETS for letter, _ in pieces(call.literals[1])):
-        read = f"UNIX_SECONDS(TRY_TO_TIMESTAMP({_beginning(call)}, {call.args[1]}))"
+        read = f"UNIX_SECONDS({_by_pattern(_beginning(call), call.args[1], call.literals[1], _instant)})"
     else:
         read = _seconds(_by_pattern(_beginning(call), call.args[1], call.literals[1]))
     seconds = f"COALESCE({read}, CAST('-9223372036854775808' AS BIGINT))"
@@ -84,8 +85,8 @@ def to_date(call: FlinkCall) -> str:
     if len(call.args) == 1:
         return f"CAST(TRY_TO_TIMESTAMP({call.args[0]}) AS DATE)"
     letters = {letter for letter, _ in pieces(call.literals[1] or "")}
-    if letters & _OFFSETS and "E" not in letters:
-        seconds = f"UNIX_SECONDS(TRY_TO_TIMESTAMP({_beginning(call)}, {call.args[1]}))"
+    if letters & _OFFSETS:
+        seconds = f"UNIX_SECONDS({_by_pattern(_beginning(call), call.args[1], call.literals[1], _instant)})"
         return f"DATE_ADD(DATE '1970-01-01', CAST(FLOOR({seconds} / 86400) AS INT))"
     return f"CAST({_by_pattern(_beginning(call), call.args[1], call.literals[1])} AS DATE)"
 
@@ -95,20 +96,31 @@ _OFFSETS = set("XxZzVO")
 _DAYS = "Mon(day)?|Tue(sday)?|Wed(nesday)?|Thu(rsday)?|Fri(day)?|Sat(urday)?|Sun(day)?"
 
 
-def _by_pattern(text: str, pattern: str, literal: str | None) -> str:
-    """A TIMESTAMP_NTZ of a text by a pattern, without its offset if it has one; NULL of what is no time.
+def _on_clock(text: str, pattern: str) -> str:
+    """A TIMESTAMP_NTZ of a text, without its offset if it has one; NULL of what is no time.
 
-    TRY_TO_TIMESTAMP would give a TIMESTAMP, of which some are no time on the session's clock. Spark reads no names of
-    days: they are taken out, and compared with the day that is read.
+    TRY_TO_TIMESTAMP would give a TIMESTAMP, of which some are no time on the session's clock.
+    """
+    return f"TRY_ADD(TO_TIMESTAMP_NTZ({text}, {pattern}), INTERVAL '0' SECOND)"
+
+
+def _instant(text: str, pattern: str) -> str:
+    """A TIMESTAMP of a text by its offset; NULL of what is no time."""
+    return f"TRY_TO_TIMESTAMP({text}, {pattern})"
+
+
+def _by_pattern(text: str, pattern: str, literal: str | None, read: Callable[[str, str], str] = _on_clock) -> str:
+    """A time of a text by a pattern.
+
+    Spark reads no names of days: they are taken out, and compared with the day that is read.
     """
     names = next((letters for letter, letters in pieces(literal or "") if letter == "E"), None)
     if names is None:
-        return f"TRY_ADD(TO_TIMESTAMP_NTZ({text}, {pattern}), INTERVAL '0' SECOND)"
+        return read(text, pattern)
     rest = string_literal("".join(letters for letter, letters in pieces(literal or "") if letter != "E"))
-    read = _by_pattern(f"REGEXP_REPLACE({text}, '{_DAYS}', '')", rest, None)
-    return (
-        f"CASE WHEN DATE_FORMAT(CAST({read} AS DATE), '{names}') = REGEXP_EXTRACT({text}, '{_DAYS}', 0) THEN {read} END"
-    )
+    unnamed = f"REGEXP_REPLACE({text}, '{_DAYS}', '')"
+    day = f"DATE_FORMAT(CAST({_on_clock(unnamed, rest)} AS DATE), '{names}')"
+    return f"CASE WHEN {day} = REGEXP_EXTRACT({text}, '{_DAYS}', 0) THEN {read(unnamed, rest)} END"
 
 
 def _beginning(call: FlinkCall) -> str:
