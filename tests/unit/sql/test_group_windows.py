@@ -70,10 +70,12 @@ class TestHopAndSession(Pairs):
         self.spark("select count(*) from t group by hop(ts, '5m', '5m')", spark="select count(*) from t group by window(CAST(ts AS TIMESTAMP_NTZ), '5 minutes')")
 
     def test_session(self) -> None:
-        self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT session_window.start AS ws, session_window.end AS we FROM t GROUP BY k, session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
-        self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end, min(ts)) - INTERVAL '0.001' SECOND as wt from t group by session_window(CAST(ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
+        self.flink("SELECT SESSION_START(ts, INTERVAL '5' MINUTE) AS ws, SESSION_END(ts, INTERVAL '5' MINUTE) AS we FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", spark="SELECT session_window.start AS ws, session_window.end AS we FROM (SELECT *, window(CAST(ts AS TIMESTAMP_NTZ), '0.001 seconds').start AS __time FROM t) AS t GROUP BY k, session_window(__time, '5 minutes')")
+        self.spark("select session_rowtime(ts, '5m') as wt from t group by session(ts, '5m')", spark="select coalesce(session_window.end, min(ts)) - INTERVAL '0.001' SECOND as wt from (SELECT *, window(CAST(ts AS TIMESTAMP_NTZ), '0.001 seconds').start AS __time FROM t) AS t group by session_window(__time, '5 minutes')")
 
     def test_session_of_a_timestamp(self) -> None:
+        self.flink("SELECT a.k FROM t AS a JOIN s ON a.k = s.k GROUP BY a.k, SESSION(a.ts, INTERVAL '5' MINUTE)", spark="SELECT a.k FROM t AS a JOIN s ON a.k = s.k GROUP BY a.k, session_window(CAST(a.ts AS TIMESTAMP_NTZ) - INTERVAL '0.000001' SECOND * pmod((CAST(a.ts AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000), '5 minutes')")
+        self.flink("SELECT x.k, COUNT(*) AS n FROM (SELECT * FROM t) AS x GROUP BY x.k, SESSION(x.ts, INTERVAL '5' MINUTE)", spark="SELECT x.k, COUNT(*) AS n FROM (SELECT *, window(CAST(x.ts AS TIMESTAMP_NTZ), '0.001 seconds').start AS __time FROM (SELECT * FROM t) AS x) AS x GROUP BY x.k, session_window(__time, '5 minutes')")
         self.flink("SELECT k, COUNT(*) AS n FROM t GROUP BY k, SESSION(ts, INTERVAL '5' MINUTE)", schema=LTZ, spark="SELECT k, COUNT(*) AS n FROM t GROUP BY k, session_window(CAST(date_trunc('MILLISECOND', ts) AS TIMESTAMP_NTZ), '5 minutes')")
 
 

@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find, own
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.windows.lower import time_window, wall_clock
@@ -147,6 +148,37 @@ class GroupWindows:
             )
         for call in calls:
             yield self._edit(select, call, read, any(call is w for w in windows))
+        if read and self._cuts_rows(read, select):
+            yield self._cut(read.time, sources(select)[0])
+
+    def _cuts_rows(self, read: GroupWindow, select: exp.Select) -> bool:
+        """Whether the times of a SESSION are cut to milliseconds below the query, where `window()` does it by division.
+
+        Arithmetic on a TIMESTAMP_NTZ goes through the calendar, and takes as long as the sessions themselves.
+        """
+        if read.kind != "SESSION" or not isinstance(read.time, exp.Column) or self._type(read.time, select) == LTZ:
+            return False
+        [relation, *joined] = sources(select)
+        plain = isinstance(relation, exp.Subquery) or (
+            isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier)
+        )
+        around = any(select.args.get(clause) for clause in ("joins", "laterals", "pivots"))
+        named = all(len(column.parts) < 3 for column in select.find_all(exp.Column))
+        return plain and named and not joined and not around and not relation.args.get("pivots")
+
+    def _cut(self, time: exp.Expr, relation: exp.Expr) -> Edit:
+        """A relation with its times, cut to milliseconds, as `__time`."""
+        source = self._source
+        span = source.span(relation)
+        alias = relation.args["alias"].this if relation.args.get("alias") else relation.this
+        name = source.written(alias) if isinstance(alias, exp.Identifier) else ""
+
+        def rows() -> str:
+            wall = wall_clock(source.rendered(time), self._type(time, enclosing(relation, exp.Select)) == NTZ)
+            query = Select(["*", f"{time_window(wall, MILLISECOND, ZERO)}.start AS __time"], source.render(span))
+            return placed(parenthesized(query), source.indent(span[0])) + (f" AS {name}" if name else "")
+
+        return Edit(span, rows, level=1)
 
     def _edit(self, select: exp.Select, call: exp.Anonymous, read: GroupWindow | None, is_window: bool) -> Edit:
         source = self._source
@@ -260,6 +292,8 @@ class GroupWindows:
             if type_ == LTZ:
                 wall = wall_clock(f"date_trunc('MILLISECOND', {time})", False)
                 return f"session_window({wall}, '{window.gap.words()}')"
+            if self._cuts_rows(read, select):
+                return f"session_window(__time, '{window.gap.words()}')"
             finer = f"pmod(({wall} - TIMESTAMP_NTZ '1970-01-01') DIV INTERVAL '0.000001' SECOND, 1000)"
             return f"session_window({wall} - INTERVAL '0.000001' SECOND * {finer}, '{window.gap.words()}')"
         return time_window(wall, window.size, ZERO, window.slide if isinstance(window, Hop) else None)
