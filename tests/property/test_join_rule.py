@@ -174,7 +174,7 @@ def highest(of: str, aggregate: str, keys: str = "s, e") -> Query:
                   SELECT window_start AS s, window_end AS e, k, v % 3 AS v, {of} AS x FROM {rows} GROUP BY 1, 2, 3, 4
                 ),
                 m AS (SELECT {keys}, {aggregate}(x) AS x FROM c GROUP BY {keys})
-              SELECT {number} AS number, c.*, m.x AS y, m.e FROM c JOIN m ON {on} AND c.x = m.x
+              SELECT {number} AS number, c.*, m.x AS y, m.e AS until FROM c JOIN m ON {on} AND c.x = m.x
             )"""
 
     return query
