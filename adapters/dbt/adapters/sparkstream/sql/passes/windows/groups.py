@@ -149,7 +149,7 @@ class GroupWindows:
         for call in calls:
             yield self._edit(select, call, read, any(call is w for w in windows))
         if read and self._cuts_rows(read, select):
-            yield self._cut(read.time, sources(select)[0])
+            yield self._cut(read.time, select)
 
     def _cuts_rows(self, read: GroupWindow, select: exp.Select) -> bool:
         """Whether the times of a SESSION are cut to milliseconds below the query, where `window()` does it by division.
@@ -166,15 +166,16 @@ class GroupWindows:
         named = all(len(column.parts) < 3 for column in select.find_all(exp.Column))
         return plain and named and not joined and not around and not relation.args.get("pivots")
 
-    def _cut(self, time: exp.Expr, relation: exp.Expr) -> Edit:
-        """A relation with its times, cut to milliseconds, as `__time`."""
+    def _cut(self, time: exp.Expr, select: exp.Select) -> Edit:
+        """The relation of a query with its times, cut to milliseconds, as `__time`."""
         source = self._source
+        [relation] = sources(select)
         span = source.span(relation)
         alias = relation.args["alias"].this if relation.args.get("alias") else relation.this
         name = source.written(alias) if isinstance(alias, exp.Identifier) else ""
 
         def rows() -> str:
-            wall = wall_clock(source.rendered(time), self._type(time, enclosing(relation, exp.Select)) == NTZ)
+            wall = wall_clock(source.rendered(time), self._type(time, select) == NTZ)
             query = Select(["*", f"{time_window(wall, MILLISECOND, ZERO)}.start AS __time"], source.render(span))
             return placed(parenthesized(query), source.indent(span[0])) + (f" AS {name}" if name else "")
 
