@@ -113,6 +113,7 @@ DEEP: dict[str, Statement] = {
     "sums in parentheses": nested("(", "k", " + 1)"),
     "calls": nested("ABS(", "k", ")"),
     "casts": nested("CAST(", "k", " AS INT)"),
+    "arrays": nested("ARRAY[", "k", "]"),
     "cases": nested("CASE WHEN a THEN ", "1", " END"),
     "negations": nested("NOT ", "a", ""),
     "subqueries": lambda dialect, n: "SELECT * FROM (" * n + select(dialect, "*") + ") s" * n,
@@ -141,8 +142,9 @@ def test_four_times_as_much_text_takes_four_times_the_work(kind: str, dialect: s
 
 
 @pytest.mark.parametrize("dialect", ROWS)
-def test_casts_within_each_other_take_as_much_work_as_they_are_many(dialect: str) -> None:
-    _, few, many = (work(DEEP["casts"](dialect, n), dialect, None) for n in (500, 500, 1000))  # the first fills caches
+@pytest.mark.parametrize("kind", ["casts", "arrays"])
+def test_pieces_within_each_other_take_as_much_work_as_they_are_many(kind: str, dialect: str) -> None:
+    _, few, many = (work(DEEP[kind](dialect, n), dialect, None) for n in (500, 500, 1000))  # the first fills caches
     assert many < 2.2 * few
 
 

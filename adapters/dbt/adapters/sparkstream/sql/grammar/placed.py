@@ -186,6 +186,13 @@ class PlacedParser(SparkParser):
         in_expression = check_func and not schema and not allow_identifiers
         return self._once("type", read) if in_expression else read()
 
+    def _parse_disjunction(self) -> exp.Expr | None:
+        """An expression; sqlglot reads what is in ARRAY[x] for the length of a type first."""
+        is_array = self._curr and self._next and self._next.token_type == TokenType.L_BRACKET
+        if is_array and self._curr.text.upper() == "ARRAY":
+            return self._once("array", super()._parse_disjunction)
+        return super()._parse_disjunction()
+
     def _once(self, kind: str, read: Callable[[], Any]) -> Any:
         """Reads a piece with a method of the parser; another try at this place gives the first result again."""
         first = self._curr
