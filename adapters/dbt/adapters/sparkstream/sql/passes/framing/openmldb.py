@@ -181,7 +181,10 @@ class OpenMLDBSpelling:
             return
         name = TYPES.get(node.to.this)
         type_ = self._type(node.this, node)
-        around = conversion(name, node.this, type_, self._times) if name else None
+        try:
+            around = conversion(name, node.this, type_, self._times) if name else None
+        except UnknownHere as error:
+            raise self._source.error(whole, error.message, error.hint) from None
         if around is None:
             tokens = self._source.tokens_in(self._source.span(node.to))
             sized = any(token.token_type is TokenType.L_PAREN for token in tokens)

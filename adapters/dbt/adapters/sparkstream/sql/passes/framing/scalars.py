@@ -211,6 +211,8 @@ def whole(function: str, type_: str | None) -> Around | None:
 def _truncate(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
     if len(arguments) != 1:
         return None
+    if types[0] in ("timestamp", "date"):  # of which Spark would take the seconds, or NULL
+        raise UnknownHere(f"a {types[0]} is no number to truncate", "write bigint(ts), which is in milliseconds")
     if types[0] in INTEGERS:
         return ("(", ")") if types[0] in ("int", "bigint") else ("CAST(", " AS INT)")
     return whole("bigint", types[0]) or ("CAST(CAST(", " AS BIGINT) AS DOUBLE)")
