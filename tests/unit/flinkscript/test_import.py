@@ -558,6 +558,11 @@ FILES = "WITH ('connector' = 'filesystem', 'path' = 'data', 'format' = 'csv')"
             "COALESCE(TRY_CAST(a AS DECIMAL(4, 1)), IF(a IS NULL OR TRY_CAST(a AS DOUBLE) IS NOT NULL, NULL, {})) AS a",
         ),
         ("a TIME(3)", "TRY_CAST(a AS TIME(3)) AS a", "COALESCE(TRY_CAST(a AS TIME(3)), IF(a IS NULL, NULL, {})) AS a"),
+        (
+            "a BYTES",
+            "IF(LENGTH(a) % 4 = 0, TRY_TO_BINARY(a, 'base64'), NULL) AS a",
+            "COALESCE(IF(LENGTH(a) % 4 = 0, TRY_TO_BINARY(a, 'base64'), NULL), IF(a IS NULL, NULL, {})) AS a",
+        ),
     ],
 )
 def test_values_in_csv(column: str, lenient: str, strict: str) -> None:
