@@ -1,12 +1,14 @@
-"""Streams whose columns have names that hold anything: the event time, keys, late rows that are kept, open windows."""
+"""Streams whose columns and folders have names that hold anything: event times, keys, late rows, open windows."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from tests.functional.streaming.feed import Feed
 
 if TYPE_CHECKING:
@@ -52,3 +54,33 @@ def test_event_time_and_keys(feed: Feed) -> None:
     assert set(late.columns) > {TIME, *NAMES}
     assert [row[NAMES[0]] for row in late.collect()] == ["late"]
     assert [row[NAMES[0]] for row in feed.spark.table(f"{feed.schema}.model__open").collect()] == ["c"]
+
+
+FOLDERS = [
+    *("it's", 'd"q', "a`b", "$HOME", "50% #1 ü", "a'; drop table x --", "\u202ea", "x/../in"),
+    *("${env:HOME}", "{{ 1 + 1 }}", "b\\s", "n\nl", "[a]"),
+]
+"""Names of folders; those of the second line hold Hadoop's signs for several, or a line end."""
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_folders_of_files(feed: Feed, tmp_path: Path, name: str) -> None:
+    """What a path holds is a path: each folder is read with its name, or not found, and nothing else is done."""
+    folder = tmp_path / name
+    (tmp_path / "x").mkdir()
+    folder.mkdir()
+    (folder / "one's {{ x }}.csv").write_text("1,2024-01-01 10:00:00,a,1\n")
+    stated = {"format": "csv", "path": str(folder), "schema": "id bigint, ts timestamp, k string, v bigint"}
+    feed.tables = {"bid": {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"}}
+    feed.readers = {"bid": stated}
+    found = ""
+    try:
+        feed.run("SELECT id, k FROM bid")
+        (folder / "two.csv").write_text("2,2024-01-01 10:00:00,a,1\n")
+        feed.run("SELECT id, k FROM bid")
+    except StreamingError as error:
+        found = str(error)
+    assert not any(word in found for word in ("PARSE_SYNTAX_ERROR", "is undefined", str(Path.home()) + "/"))
+    if name in FOLDERS[:8]:
+        assert (found, [row[0] for row in feed.table()]) == ("", [1, 2])
+    assert set(tmp_path.iterdir()) == {tmp_path / "x", tmp_path / name.partition("/")[0], folder.resolve()}
