@@ -46,7 +46,7 @@
 {% macro default__sparkstream_moment(value, macro_name, argument) %}
   {%- set text = value | string | trim -%}
   {{ return(
-    'TIMESTAMP_NTZ' ~ sparkstream_literal(text) if text[0] in '0123456789'
+    'TIMESTAMP_NTZ' ~ adapter.dispatch('sparkstream_literal', 'sparkstream')(text) if text[0] in '0123456789'
     else adapter.dispatch('sparkstream_piece', 'sparkstream')(text, macro_name, argument)
   ) }}
 {% endmacro %}

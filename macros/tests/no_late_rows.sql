@@ -3,12 +3,13 @@
     'no_late_rows', kwargs, ['model', 'max_percent'], varargs
   ) if execute -%}
 {%- set runs = model.incorporate(path={'identifier': 'sparkstream_runs'}) -%}
+{%- set relation = adapter.dispatch('sparkstream_literal', 'sparkstream')(model) -%}
 with since as (
   /* the table's first micro-batch: what was before a full refresh doesn't count */
-  select max(started_at) as began from {{ runs }} where relation = {{ sparkstream_literal(model) }} and batch = 0
+  select max(started_at) as began from {{ runs }} where relation = {{ relation }} and batch = 0
 )
 select sum(rows_late) as rows_late, sum(rows_read) as rows_read, 100 * sum(rows_late) / sum(rows_read) as percent
 from {{ runs }}, since
-where relation = {{ sparkstream_literal(model) }} and started_at >= began
+where relation = {{ relation }} and started_at >= began
 having 100 * sum(rows_late) > {{ max_percent }} * sum(rows_read)
 {% endtest %}
