@@ -240,12 +240,14 @@
 {#- Refuses a model of strategy window_replace without the bounds of its windows. `what` has the columns. -#}
 {% macro default__sparkstream_has_bounds(names, what) %}
   {%- set there = names | map('lower') | list -%}
-  {%- for name in adapter.dispatch('sparkstream_window_columns', 'sparkstream')().values()
-    if name | replace('`', '') | lower not in there -%}
+  {%- for name in adapter.dispatch('sparkstream_window_columns', 'sparkstream')().values() -%}
+    {%- set plain = name[1:-1] | replace('``', '`') if name[0] == '`' else name -%}
+    {%- if plain | lower not in there -%}
     {{ exceptions.raise_compiler_error(
       "window_replace replaces windows by their bounds, but " ~ what ~ " has no column " ~ name
       ~ "\n  select it, or write window_columns=[...] with the names that it has"
     ) }}
+    {%- endif -%}
   {%- endfor -%}
 {% endmacro %}
 

@@ -37,6 +37,14 @@ FUNCTION = {
     "returns": {"data_type": "int"},
 }
 OPTIONS = "{'sep': '|', 'quote': '\"', 'escape': '\\\\'}"
+EVENTS = """select cast(ts as timestamp_ntz) as `t s`, k as `${env:HOME}`
+from values ('2024-01-01 10:10:00', 'a'), ('2024-01-01 10:20:00', "it's") as t (ts, k)"""
+WINDOWS = """{{ config(materialized='incremental', incremental_strategy='window_replace', partition_by='my day',
+    window_columns=['be`gan', "en'ded"], lateness='1 hour') }}
+select window_start as `be``gan`, window_end as `en'ded`, `${env:HOME}`, count(*) as `b\\s`,
+    cast(window_start as date) as `my day`
+from {{ session(ref('events'), '`t s`', '1 hour', '`${env:HOME}`') }}
+group by window_start, window_end, `${env:HOME}`"""
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +61,8 @@ def shop(make_project: Callable[..., Project]) -> Project:
         {
             **{f"models/{name}.sql": CONFIG % kind + select() for name, kind in kinds.items()},
             "models/schema.yml": json.dumps({"version": 2, "models": models}),
+            "models/events.sql": EVENTS,
+            "models/windows.sql": WINDOWS,
             "seeds/texts.csv": "id,txt\n1,cost ${env:HOME} x\n2,${amount}\n",
             "seeds/parted_seed.csv": "Day,Item,100 %s\n1,2,5\n3,4,6\n",
             "seeds/schema.yml": json.dumps({"seeds": [SEED]}),
@@ -98,6 +108,11 @@ def test_rows_of_a_seed_in_partitions(shop: Project) -> None:
 
 def test_partitions_of_a_data_frame(shop: Project) -> None:
     assert ("my col=2",) in shop.rows("show partitions {}.frame")
+
+
+def test_windows_are_replaced(shop: Project) -> None:
+    rows = "select cast(`be``gan` as string), `${env:HOME}`, `b\\s` from {}.windows order by 2"
+    assert shop.rows(rows) == [("2024-01-01 10:10:00", "a", 1), ("2024-01-01 10:20:00", "it's", 1)]
 
 
 def test_arguments_of_a_function(shop: Project) -> None:
