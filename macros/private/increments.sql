@@ -241,8 +241,7 @@
 {% macro default__sparkstream_has_bounds(names, what) %}
   {%- set there = names | map('lower') | list -%}
   {%- for name in adapter.dispatch('sparkstream_window_columns', 'sparkstream')().values() -%}
-    {%- set plain = name[1:-1] | replace('``', '`') if name[0] == '`' else name -%}
-    {%- if plain | lower not in there -%}
+    {%- if sparkstream_plain_name(name) | lower not in there -%}
     {{ exceptions.raise_compiler_error(
       "window_replace replaces windows by their bounds, but " ~ what ~ " has no column " ~ name
       ~ "\n  select it, or write window_columns=[...] with the names that it has"

@@ -10,8 +10,8 @@ import pytest
 from dbt.artifacts.resources import SnapshotConfig
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream.snapshots import prepare, unquoted
-from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.snapshots import prepare
+from dbt.adapters.sparkstream.sql.core.literals import backticked, unquoted
 from tests.lib.macros import Macros
 
 NAMES = [
@@ -51,7 +51,7 @@ def test_its_own_columns_are_names(name: str) -> None:
     config = prepared(snapshot_meta_column_names={"dbt_valid_to": name, "dbt_scd_id": "id"})
     assert config.snapshot_table_column_names["dbt_valid_to"] == backticked(name)
     assert config.snapshot_table_column_names["dbt_scd_id"] == "id"
-    assert unquoted(config.snapshot_table_column_names)["dbt_valid_to"] == name
+    assert unquoted(config.snapshot_table_column_names["dbt_valid_to"]) == name
     prepare(SimpleNamespace(config=config))
     assert config.snapshot_table_column_names["dbt_valid_to"] == backticked(name)
 

@@ -27,7 +27,7 @@ from dbt.adapters.sparkstream.spark.environments import Environment, environment
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.limits import at_most
-from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.literals import quoted, unquoted
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.translate import tables, traced
 
@@ -321,7 +321,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         columns = self.schema_of(relation)
         known = {column.casefold() for column in columns}
         for argument, name in names if columns else []:
-            plain = name[1:-1].replace("``", "`") if name.startswith("`") else name
+            plain = unquoted(name)
             if plain.casefold() in known:
                 continue
             hint = did_you_mean(plain, columns, f"it has {', '.join(columns)}")

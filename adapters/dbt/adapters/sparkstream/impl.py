@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.secrecy import dbtlog
 from dbt.adapters.sparkstream.spark import catalog
 from dbt.adapters.sparkstream.spark.environments import CONNECT, SESSION
 from dbt.adapters.sparkstream.spark.namespaces import Namespaces
-from dbt.adapters.sparkstream.sql.core.literals import backticked, named
+from dbt.adapters.sparkstream.sql.core.literals import backticked, named, unquoted
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
 from dbt.adapters.sparkstream.streaming.worker.open_views import NOW, OPEN, ROWS
 
@@ -484,9 +484,8 @@ class SparkStreamAdapter(Namespaces):
     @available.parse_none
     def valid_snapshot_target(self, relation: BaseRelation, column_names: dict[str, str] | None = None) -> None:
         """Checks that a table is a snapshot, by its columns."""
-        from dbt.adapters.sparkstream import snapshots
-
-        super().valid_snapshot_target(relation, snapshots.unquoted(column_names) if column_names else None)
+        names = {key: unquoted(name) for key, name in column_names.items()} if column_names else None
+        super().valid_snapshot_target(relation, names)
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Called by dbt after a node has run, with what `pre_model_hook` returned."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import sqlglot
@@ -43,11 +42,6 @@ def prepare(node: Any) -> None:
     for name, given in vars(own).items() if own else ():
         if given and not is_column(given):
             setattr(own, name, backticked(given))
-
-
-def unquoted(names: Mapping[str, str]) -> dict[str, str]:
-    """A snapshot's own columns as the catalog has them, of which `prepare` quotes some."""
-    return {k: v[1:-1].replace("``", "`") if v.startswith("`") else v for k, v in names.items()}
 
 
 def column_or_expression(text: str) -> str:

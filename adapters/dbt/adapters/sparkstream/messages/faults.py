@@ -153,8 +153,8 @@ class Fault:
             if not exception.startswith(("pyspark.errors.exceptions.", "py4j.protocol.Py4JJavaError")):
                 return self
             return Fault.of(words.replace(_PYTHON_FAILED, "").strip()).root
-        if not self.condition and (of_task := _OF_JAVA.match(self.message)):
-            below = Fault.of(self.message[of_task.end() :])
+        if not self.condition:
+            below = Fault.of(self.message[words_at(self.message) :])
             return below if below.condition else self
         return self
 
@@ -166,6 +166,12 @@ class Fault:
             return None
         found = _RAISED.search(self.message, traced.end() + 1 if traced else 0)
         return found[0] if found else None
+
+
+def words_at(message: str) -> int:
+    """The place where the words of what has failed begin, behind all that py4j, Spark Connect and Spark put before."""
+    found = _OF_JAVA.match(message)
+    return found.end() if found else 0
 
 
 def without_spot(message: str) -> str:

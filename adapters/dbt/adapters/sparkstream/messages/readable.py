@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dbt.adapters.sparkstream.messages.faults import OF_JAVA, Fault, without_spot
+from dbt.adapters.sparkstream.messages.faults import OF_JAVA, Fault, without_spot, words_at
 from dbt.adapters.sparkstream.messages.places import Place, shown
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.spark.session_conf import LOCAL
@@ -128,7 +128,6 @@ _HINTS_OF_OTHERS = [
 ]
 """The beginning of a message without a condition, behind what py4j and Spark put before it -> the same."""
 _SUGGESTED = " Did you mean one of the following? ["
-_OF_JAVA = re.compile(OF_JAVA)
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 _MOST_CAUSES = 20
 """Causes that are looked for in earlier lines; a message of data may have as many as it has lines."""
@@ -157,7 +156,7 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
         found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
     else:
         text = _unwritable(_of_call(text))
-        start = _OF_JAVA.match(text).end()  # type: ignore[union-attr]
+        start = words_at(text)
         found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.match(text, start)]
     if place is not None:
         return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))

@@ -14,6 +14,11 @@ def backticked(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def unquoted(name: str) -> str:
+    """A name as a table has it, without the backticks that SQL has around it."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
 def named(text: str) -> str:
     """A column as a config names it: in backticks where its name asks for them.
 

@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, is_over
 from dbt.adapters.sparkstream.streaming.sidecars import Places
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.formats import format_of
 from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
 from dbt.adapters.sparkstream.streaming.tables.table import Facts, StreamTable, is_in_catalog, namespace_of
 
@@ -88,7 +89,7 @@ class LoggedTable(GivesWay):
     """
 
     def can_give_way(self) -> bool:
-        return self.facts().provider.casefold() == self.format.name
+        return format_of(self.facts().provider) == self.format
 
     def staging_folder(self, config: StreamConfig, identifier: str) -> str:
         folder = super().staging_folder(config, identifier)

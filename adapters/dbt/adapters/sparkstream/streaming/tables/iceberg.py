@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
 from dbt.adapters.sparkstream.streaming.tables.backfilling import merge_rows
@@ -16,7 +14,6 @@ from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
 from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import BATCH, is_in_catalog
 from dbt.adapters.sparkstream.streaming.worker.partitions import IcebergAppend
-from dbt.adapters.sparkstream.streaming.worker.sink import Sink
 
 _SUMMARY = "spark.sql.iceberg.snapshot-property"
 
@@ -25,14 +22,12 @@ class IcebergTable(LoggedTable):
     """A table in Iceberg."""
 
     format = ICEBERG
+    _appends = IcebergAppend
 
     @property
     def rebuilt(self) -> Rebuilt:
         # DROP leaves files of others, and of a table whose folder the catalog chose nobody else knows them.
         return Rebuilt(self._engine, self.name, purges=is_in_catalog(self.name))
-
-    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
-        return self._appending(IcebergAppend, config, common)
 
     def _placed(self, added: list[str], there: Sequence[str]) -> list[str]:
         last = [name for name in there if name.casefold() != BATCH][-1]

@@ -86,6 +86,8 @@ class StreamTable:
 
     format = Format("")
     """What it is stored as."""
+    _appends = Append
+    """The sink, with a partition for each micro-batch."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
@@ -256,11 +258,7 @@ class StreamTable:
             config: the model's configs.
             common: what each sink takes.
         """
-        return self._appending(Append, config, common)
-
-    def _appending(self, kind: type[Append], config: StreamConfig, common: Mapping[str, Any]) -> Sink:
-        """A sink that has a partition for each micro-batch."""
-        return kind(
+        return self._appends(
             partitions=len(config.partition_by) + 1,
             by_files=self.format.is_files,
             is_managed=self.facts().kind == "MANAGED",

@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, Tumble, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
@@ -50,7 +51,7 @@ class OneBound:
 
     def edits(self, tree: exp.Expr, skipped: Collection[int] = ()) -> Iterator[Edit]:
         """Conditions without what follows from the rest of them, but for those of SELECTs of which an id is given."""
-        for select in tree.find_all(exp.Select) if window_functions(tree) else ():
+        for select in find(tree, exp.Select) if window_functions(tree) else ():
             relations = [] if id(select) in skipped else sources(select)
             sides = {r.alias_or_name.casefold(): self._side(r) for r in relations} if len(relations) > 1 else {}
             if len(sides) < len(relations):
