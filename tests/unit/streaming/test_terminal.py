@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from io import StringIO
+from typing import TextIO
 
 import pytest
 from dbt.adapters.events.logging import AdapterLogger
@@ -23,13 +24,27 @@ def terminal() -> Iterator[Terminal]:
     terminal = Terminal()
     manager = get_event_manager()
     before = list(manager.loggers)
-    manager.add_logger(
-        LoggerConfig(
-            name="terminal_log", level=EventLevel.INFO, line_format=LineFormat.PlainText, output_stream=terminal.stream
-        )
-    )
+    manager.loggers.clear()
+    add_logger("terminal_log", terminal.stream)
     yield terminal
     manager.loggers[:] = before
+
+
+def add_logger(name: str, stream: TextIO) -> None:
+    get_event_manager().add_logger(
+        LoggerConfig(name=name, level=EventLevel.INFO, line_format=LineFormat.PlainText, output_stream=stream)
+    )
+
+
+def test_an_earlier_commands_stream_is_closed(terminal: Terminal) -> None:
+    closed = StringIO()
+    add_logger("stdout_log", closed)
+    closed.close()
+    with ProgressLine(terminal.stream).of("bids") as show:
+        assert show is not None
+        show("reading")
+    terminal.lines()
+    assert "bids: reading" in terminal.seen
 
 
 def test_dbts_lines_are_whole(terminal: Terminal) -> None:

@@ -104,9 +104,13 @@ def _columns(stream: TextIO) -> int:
 
 
 def _terminal_handlers() -> list[logging.Handler]:
-    """What dbt writes to a terminal with: its loggers have handlers of Python's logging below."""
+    """What dbt writes to a terminal with: its loggers have handlers of Python's logging below.
+
+    A logger of an earlier command in the same process may hold a stream that is closed by now.
+    """
     from dbt_common.events.event_manager_client import get_event_manager
 
     names = [getattr(logger, "name", None) for logger in getattr(get_event_manager(), "loggers", [])]
     handlers = [handler for name in names if name for handler in logging.getLogger(name).handlers]
-    return [h for h in handlers if isinstance(h, logging.StreamHandler) and h.stream.isatty()]
+    streams = [handler for handler in handlers if isinstance(handler, logging.StreamHandler)]
+    return [handler for handler in streams if not handler.stream.closed and handler.stream.isatty()]
