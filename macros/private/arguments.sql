@@ -158,12 +158,18 @@
   {{ return(text) }}
 {% endmacro %}
 
+{#- An argument as a list: none is empty, and any value but a list is the one in it. -#}
+{% macro default__sparkstream_list(given) %}
+  {%- if given is none -%}{{ return([]) }}{%- endif -%}
+  {%- set is_list = given is defined and given is sequence and given is not string and given is not mapping -%}
+  {{ return(given if is_list else [given]) }}
+{% endmacro %}
+
 {#- The columns of PARTITION BY, or of another argument, as a list. -#}
 {% macro default__sparkstream_keys(partition_by, macro_name, argument='partition_by') %}
   {%- set column = adapter.dispatch('sparkstream_column', 'sparkstream') -%}
-  {%- set names = [partition_by] if partition_by is string else (partition_by or []) -%}
   {%- set keys = [] -%}
-  {%- for name in names -%}
+  {%- for name in adapter.dispatch('sparkstream_list', 'sparkstream')(partition_by) -%}
     {%- if name is string and ',' in name and not name.startswith('`') -%}
       {{ exceptions.raise_compiler_error(
         macro_name ~ "'s " ~ argument ~ " has several columns in one text: '" ~ name ~ "'"

@@ -6,7 +6,7 @@
 {#- Conditions of users as one, each in parentheses of its own: one may have an OR, or end in a line comment. -#}
 {% macro default__sparkstream_conditions(given) %}
   {%- set parts = [] -%}
-  {%- for one in ([given] if given is string else given or []) if one is not none and one | string | trim -%}
+  {%- for one in adapter.dispatch('sparkstream_list', 'sparkstream')(given or none) if one is not none and one | string | trim -%}
     {%- set text = one | string | trim -%}
     {%- do parts.append('(' ~ text ~ ('\n)' if '--' in text else ')')) -%}
   {%- endfor -%}

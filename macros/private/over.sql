@@ -16,7 +16,7 @@
       "over has no frame '" ~ frame ~ "'\n  write frame='rows', frame='range' or frame='rows_range'"
     ) }}
   {%- endif -%}
-  {%- set flags = [exclude] if exclude is string else (exclude or []) -%}
+  {%- set flags = adapter.dispatch('sparkstream_list', 'sparkstream')(exclude) -%}
   {%- for flag in flags if flag not in ['current_time', 'current_row'] -%}
     {{ exceptions.raise_compiler_error(
       "over can't exclude '" ~ flag ~ "'\n  write exclude='current_time', exclude='current_row' or a list of both"
@@ -26,7 +26,7 @@
     {{ exceptions.raise_compiler_error("over's maxsize is no number of rows: " ~ maxsize ~ "\n  write maxsize=100") }}
   {%- endif -%}
   {%- set tables = [] -%}
-  {%- for table in (union if union is sequence and union is not string and union is not mapping else [union]) if table -%}
+  {%- for table in adapter.dispatch('sparkstream_list', 'sparkstream')(union) if table -%}
     {%- do tables.append(relation(table, 'over')) -%}
   {%- endfor -%}
   {%- set first, last = bound(start, 'start', frame, end, 'end'), bound(end, 'end', frame, start, 'start') -%}
@@ -59,7 +59,7 @@
 
 {#- Expressions, one text or a list of them, with commas between. -#}
 {% macro default__sparkstream_listed(expressions, argument) %}
-  {%- set items = [expressions] if expressions is string else (expressions or []) -%}
+  {%- set items = adapter.dispatch('sparkstream_list', 'sparkstream')(expressions) -%}
   {%- for item in items if item is not string or not item | trim -%}
     {{ exceptions.raise_compiler_error(
       "over's " ~ argument ~ " is no column: " ~ item ~ "\n  write a name in quotes, or a list of names"

@@ -2,7 +2,7 @@
 {% macro sparkstream_columns_of(name, given=none) %}
   {%- set given = config.get(name) if given is none else given -%}
   {%- set columns = [] -%}
-  {%- for column in ([given] if given is string or given is mapping else given or []) -%}
+  {%- for column in adapter.dispatch('sparkstream_list', 'sparkstream')(given) -%}
     {%- if column is not string or not column | trim -%}
       {{ exceptions.raise_compiler_error(
         name ~ " is no name of a column, and no list of them: " ~ given ~ "\n  write it such as " ~ name ~ "='day', or "

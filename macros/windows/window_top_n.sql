@@ -22,7 +22,7 @@
 {%- set names = [] -%}
 {%- for key in keys -%}{%- do names.append(('windows' if loop.index < 3 else 'partition_by', key)) -%}{%- endfor -%}
 {%- do adapter.dispatch('sparkstream_check_columns', 'sparkstream')(macro_name, rows, names) -%}
-{%- set order = order_by if order_by is string else (order_by or []) | join(', ') -%}
+{%- set order = adapter.dispatch('sparkstream_list', 'sparkstream')(order_by) | join(', ') -%}
 {%- if not order | trim -%}
   {{ exceptions.raise_compiler_error(macro_name ~ "'s order_by is missing\n  write it such as 'price desc'") }}
 {%- endif -%}

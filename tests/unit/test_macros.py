@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from dbt_common.clients.jinja import get_environment
-from jinja2 import nodes
+from jinja2 import Undefined, nodes
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
@@ -74,6 +74,27 @@ BREAKS_OUT = [
     ("window_around", ("a", "b", "k", "ts", "ts", "1m", "1m", {"n": ["sum", "x) --"]}), {}),
     ("window_around", ("a", "b", "k", "ts", "ts", "1m", "1m", {"n": ["sum", "x, y"]}), {}),
 ]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize("given", [3, False, {"k": "v"}, {}, "", Undefined()], ids=repr)
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs", "argument"),
+    [
+        ("session", ("t", "ts", "1 day"), {}, "partition_by"),
+        ("window_dedup", ("t",), {"order_by": "x"}, "partition_by"),
+        ("over", ("sum(x)",), {"order_by": "ts"}, "partition_by"),
+        ("over", ("sum(x)",), {"partition_by": "k", "order_by": "ts"}, "exclude"),
+        ("asof_join", ("a", "b"), {"left_time": "ts", "right_time": "ts"}, "on"),
+    ],
+)
+def test_neither_a_name_nor_a_list_of_names(
+    adapter: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], argument: str, given: object
+) -> None:
+    if argument == "on" and isinstance(given, dict):
+        return  # pairs of columns
+    with pytest.raises(CompilerError, match=argument if argument != "exclude" else "over can't exclude"):
+        macros(adapter).call(name, *args, **kwargs, **{argument: given})
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
