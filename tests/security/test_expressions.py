@@ -14,9 +14,9 @@ from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, explained
 from tests.security.expressions import Expression, expressions
 
-SIZE = 1_000_000
-SECONDS = 120
-"""Of a processor, for all texts: seconds for what is linear, hours for what isn't."""
+SIZE = 300_000
+SECONDS = 10
+"""Of a processor, for all texts of an expression: one for what is linear, close to a minute for what isn't."""
 
 EXPRESSIONS = expressions()
 
@@ -133,4 +133,4 @@ def test_errors_of_a_long_text() -> None:
                 readable(text)
                 explained(StreamingError(text), "/checkpoint")
 
-    _within(3 * SECONDS, every)
+    _within(2 * SECONDS, every)

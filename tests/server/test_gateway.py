@@ -64,7 +64,7 @@ PROJECT = {
 @contextmanager
 def gateway_to(port: int) -> Iterator[int]:
     gateway = Gateway(("127.0.0.1", port), log=print)
-    threading.Thread(target=gateway.serve_forever, daemon=True).start()
+    threading.Thread(target=gateway.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield gateway.server_address[1]
     finally:

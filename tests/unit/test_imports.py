@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -17,6 +18,7 @@ MODULES = {
     for path in sorted(ADAPTER.rglob("*.py"))
 }
 """Module, without the package's name -> its file."""
+
 
 BESIDE_SPARK = {
     f"{PACKAGE}.{name}"
@@ -43,11 +45,16 @@ def imported(node: ast.AST, functions: bool) -> Iterator[str]:
             yield from imported(child, functions)
 
 
+@cache
+def needed(module: str, functions: bool) -> frozenset[str]:
+    """The modules that a module imports; arguments as for `imported`."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    return frozenset(imported(tree, functions)) - {module}
+
+
 def test_no_cycles() -> None:
-    trees = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
-    needed = {module: set(imported(tree, functions=False)) - {module} for module, tree in trees.items()}
     try:
-        list(TopologicalSorter(needed).static_order())
+        list(TopologicalSorter({module: needed(module, False) for module in MODULES}).static_order())
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
@@ -85,12 +92,8 @@ def test_a_folder_says_what_may_import_it(folder: str) -> None:
         return f"{module}.".startswith(f"{folder}.")
 
     allowed = {folder, *IMPORTERS[folder]}
-    wrong = []
-    for module, path in MODULES.items():
-        found = imported(ast.parse(path.read_text(encoding="utf-8")), functions=True)
-        if any(within(name, folder) for name in found) and not any(within(module, name) for name in allowed):
-            wrong.append(module)
-    assert wrong == []
+    importers = (module for module in MODULES if any(within(name, folder) for name in needed(module, True)))
+    assert [module for module in importers if not any(within(module, name) for name in allowed)] == []
 
 
 @pytest.mark.parametrize("folder", ["streaming"])

@@ -27,7 +27,7 @@ def server(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     runner = Runner(tmp_path_factory.mktemp("play"))
     runner.start = lambda: embedded  # type: ignore[method-assign]
     server = PlayServer(runner)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     yield server
     server.shutdown()

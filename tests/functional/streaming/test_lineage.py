@@ -208,7 +208,7 @@ def test_a_server_gets_the_events(shop: Project, monkeypatch: pytest.MonkeyPatch
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     monkeypatch.setenv("OPENLINEAGE_URL", f"http://127.0.0.1:{server.server_address[1]}")
     try:
         shop.dbt("run", "--select", "files")

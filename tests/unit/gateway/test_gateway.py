@@ -97,7 +97,7 @@ def spark() -> Iterator[SimpleNamespace]:
     threading.Thread(target=server.serve, daemon=True).start()
     told: list[str] = []
     gateway = Gateway(("127.0.0.1", port), log=told.append)
-    threading.Thread(target=gateway.serve_forever, daemon=True).start()
+    threading.Thread(target=gateway.serve_forever, args=(0.05,), daemon=True).start()
     yield SimpleNamespace(handler=handler, port=gateway.server_address[1], said=handler.said, told=told)
     gateway.shutdown()
     gateway.server_close()
@@ -282,7 +282,7 @@ def test_no_spark_behind_it() -> None:
         unused.bind(("127.0.0.1", 0))
         told: list[str] = []
         gateway = Gateway(unused.getsockname(), log=told.append)
-        threading.Thread(target=gateway.serve_forever, daemon=True).start()
+        threading.Thread(target=gateway.serve_forever, args=(0.05,), daemon=True).start()
         with socket.create_connection(gateway.server_address, PATIENCE) as client:  # type: ignore[arg-type]
             assert client.recv(1) == b""
         gateway.shutdown()

@@ -31,7 +31,7 @@ class NoSpark:
 @pytest.fixture(scope="module")
 def server() -> Iterator[PlayServer]:
     server = PlayServer(cast(Runner, NoSpark()))
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     yield server
     server.shutdown()

@@ -53,6 +53,8 @@ class PlayServer(ThreadingHTTPServer):
     daemon_threads = True
     # Else two playgrounds could listen on one port of Windows, and one would get the other's requests.
     allow_reuse_address = sys.platform != "win32"
+    # The system drops who comes while so many wait, and they try again after a second, three and seven.
+    request_queue_size = 2 * MOST_CONNECTIONS
 
     def __init__(self, runner: Runner, port: int = 0) -> None:
         super().__init__((LOOPBACK, port), _Handler)
