@@ -7,7 +7,7 @@
 #   make test-long  the tests that take longer; .ci/run has both
 #   make test-all   all tests
 #   make coverage   make test, and which lines of the adapter it runs, in target/coverage
-#   make parts     Delta, Iceberg, Kafka, S3, YARN and a Spark that they are built for, in parts (2 GB); needs Maven (`mvn`)
+#   make parts     Delta, Iceberg, Comet, Kafka, S3, YARN and a Spark that they are built for, in parts (2 GB); needs Maven (`mvn`)
 #   make test-parts  the tests with them
 #   make suites     dbt's own test suites, and the page that says how they went
 #   make lint       style and types, and the files that GitHub reads
@@ -133,7 +133,7 @@ parts: $(PARTS)
 
 $(PARTS): parts/pom.xml pyproject.toml
 	rm -rf parts/jars
-	for part in delta iceberg kafka avro broker metastore s3 yarn; do \
+	for part in delta iceberg comet kafka avro broker metastore s3 yarn; do \
 		mvn --quiet --batch-mode --file parts/pom.xml --activate-profiles $$part dependency:copy-dependencies \
 			-DoutputDirectory=jars/$$part || exit 1; \
 	done
@@ -153,6 +153,7 @@ test-parts: $(PARTS)
 	parts/.venv/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/iceberg
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/s3
+	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/comet -m 'not slow and not full and not long'
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/servers
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/suites
 	parts/.venv-iceberg/bin/python -m pytest -q tests/parts/kafka/test_avro.py tests/parts/kafka/test_import.py::test_avro

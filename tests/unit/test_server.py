@@ -35,6 +35,8 @@ from dbt.adapters.sparkstream.server.state import read_state, write_state
 from dbt.adapters.sparkstream.spark.session_conf import METASTORE_POOL, local_conf, read_properties
 from tests.lib.support import PATIENCE, free_port
 
+SPARK = launch.Spark(Path("spark"), "4.1.3")
+
 STATE: dict[str, Any] = {
     "phase": "running",
     "pid": 4_000_000,
@@ -284,7 +286,7 @@ def test_a_server_that_asks_for_a_token(tmp_path: Path) -> None:
 
 def test_settings_on_a_cluster(tmp_path: Path) -> None:
     config = ServerConfig(folder=tmp_path, master="spark://one:7077", conf={"spark.driver.host": "driver.example.com"})
-    settings = launch.settings(config, "t", "192.0.2.7")
+    settings = launch.settings(config, "t", SPARK, "192.0.2.7")
     assert (settings["spark.driver.host"], settings["spark.driver.bindAddress"]) == ("driver.example.com", "192.0.2.7")
     assert "spark.sql.shuffle.partitions" not in settings
     # What clients talk to has no passwords, so it stays on this machine.

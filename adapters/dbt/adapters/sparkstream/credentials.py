@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.secrecy import dbtlog
 from dbt.adapters.sparkstream.secrecy.names import is_harmless
 from dbt.adapters.sparkstream.secrecy.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.spark import connect
+from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
 from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
 from dbt.adapters.sparkstream.sql.core.limits import MOST_PARTIAL_MATCHES, MOST_WINDOWS
 
@@ -50,6 +51,8 @@ class SparkStreamCredentials(SparkCredentials):
             on.
         max_windows: in how many windows of `hop` or `cumulate` a row may be: many of them fill Spark's memory.
         max_partial_matches: how many partial matches a `MATCH_RECOGNIZE` may hold at once: rows are compared with all.
+        accelerator: a native engine for a Spark of `method: session`, such as [`comet`](../accelerators.md); None for
+            Spark alone.
         target_type: what `target.type` is in Jinja, such as `spark` for packages that ask whether it is that.
     """
 
@@ -59,6 +62,7 @@ class SparkStreamCredentials(SparkCredentials):
     optimize: bool = True
     max_windows: int = MOST_WINDOWS
     max_partial_matches: int = MOST_PARTIAL_MATCHES
+    accelerator: str | None = None
     target_type: Literal["sparkstream", "spark"] = "sparkstream"
 
     @classmethod
@@ -112,8 +116,21 @@ class SparkStreamCredentials(SparkCredentials):
             most = getattr(self, key)
             if isinstance(most, bool) or most < 1:
                 raise DbtRuntimeError(f"{key} is a number from 1 on, and not {most!r}")
+        if self.accelerator is not None:
+            self._check_accelerator(self.accelerator)
         if self.method == Method.THRIFT and self.user is None:
             self.user = _system_user()
+
+    def _check_accelerator(self, name: str) -> None:
+        try:
+            accelerator_of(name)
+        except ValueError as error:
+            raise DbtRuntimeError(str(error)) from None
+        if self.method != Method.SESSION:
+            raise DbtRuntimeError(
+                f"accelerator: {name} is for method: session, as Spark gets it at its start\n"
+                f"  take it out of the profile; a server gets it by sparkstream server start --accelerator {name}"
+            )
 
     def _read_connect_url(self) -> None:
         """Takes host and port from the address, so that messages can name them."""
@@ -157,7 +174,8 @@ class SparkStreamCredentials(SparkCredentials):
 
     def _method_keys(self) -> tuple[str, ...]:
         if self.method == Method.SESSION:
-            return ("method", "database", "schema", "optimize")
+            accelerator = () if self.accelerator is None else ("accelerator",)
+            return ("method", "database", "schema", "optimize", *accelerator)
         if self.method == Method.CONNECT:
             return ("method", "host", "port", "use_ssl", "database", "schema", "connect_url", "optimize")
         if self.method == Method.THRIFT:

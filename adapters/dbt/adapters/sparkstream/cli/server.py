@@ -23,6 +23,7 @@ from dbt.adapters.sparkstream.server.jars import JARS
 from dbt.adapters.sparkstream.server.log import explain
 from dbt.adapters.sparkstream.server.metastore import metastore_conf
 from dbt.adapters.sparkstream.server.state import read_state
+from dbt.adapters.sparkstream.spark.accelerators import ACCELERATORS
 from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK, read_properties
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -92,6 +93,11 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
             help="File that only you can read, with the token that Spark Connect asks for. SQL (Thrift), which asks "
             "for none, is off then unless --port is given.",
         ),
+        click.option(
+            "--accelerator",
+            type=click.Choice([*ACCELERATORS]),
+            help="A native engine; --jars names its jar.",
+        ),
         option("--timeout", float, ServerConfig.timeout, "Seconds that starting may take."),
     )
 
@@ -117,9 +123,13 @@ def _given(
     properties_file: Path | None,
     token_file: Path | None,
     timeout: float | None,
+    accelerator: str | None,
 ) -> dict[str, Any]:
     """The options that were given, as attributes of ServerConfig."""
-    options = {"port": port, "connect_port": connect_port, "master": master, "memory": memory, "timeout": timeout}
+    options = {
+        **{"port": port, "connect_port": connect_port, "master": master, "memory": memory, "timeout": timeout},
+        "accelerator": accelerator,
+    }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if no_connect:
         given["connect_port"] = None

@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.errors import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
+from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
 from dbt.adapters.sparkstream.spark.session_conf import secret_java_options
 
 # Settings that have an option of their own, or that would open the server to the network.
@@ -45,6 +46,7 @@ class ServerConfig:
         memory: heap of the server's Java, such as `2g` or `512m`.
         conf: further Spark settings; they win over the server's own. Paths in `spark.jars` are made absolute.
         timeout: seconds that starting may take.
+        accelerator: the name of a native engine; None for Spark alone.
 
     Raises:
         ServerError: an option that can't be right.
@@ -57,6 +59,7 @@ class ServerConfig:
     memory: str = "2g"
     conf: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout: float = 180.0
+    accelerator: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(os.path.abspath(Path(self.folder).expanduser())))
@@ -72,6 +75,11 @@ class ServerConfig:
         if self.timeout <= 0:
             raise ServerError(f"time-out {self.timeout:g} is not a time; write the seconds that starting may take")
         self._check_settings()
+        if self.accelerator is not None:
+            try:
+                accelerator_of(self.accelerator)
+            except ValueError as error:
+                raise ServerError(str(error)) from None
 
     def _check_ports(self) -> None:
         if not self.ports:

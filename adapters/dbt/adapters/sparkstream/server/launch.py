@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.spark.accelerators import PLUGINS, accelerator_of, version_of
 from dbt.adapters.sparkstream.spark.java import JavaNotFound, prepare_session_environment
 from dbt.adapters.sparkstream.spark.session_conf import (
     AUTHENTICATE,
@@ -112,7 +113,7 @@ class Spark:
     version: str
 
     def check(self, config: ServerConfig) -> None:
-        """Checks that it has the parts that the server needs.
+        """Checks that it has the parts that the server and its native engine need.
 
         Raises:
             ServerError: it lacks one.
@@ -127,6 +128,20 @@ class Spark:
                 f"the pyspark {self.version} in {self.home} has no Spark Connect server; "
                 "start without it with --no-connect"
             )
+        self.accelerated(config, config.conf)
+
+    def accelerated(self, config: ServerConfig, conf: Mapping[str, str]) -> dict[str, str]:
+        """The settings of the server's native engine, on top of others; none for Spark alone.
+
+        Raises:
+            ServerError: what the engine lacks.
+        """
+        if config.accelerator is None:
+            return {}
+        try:
+            return accelerator_of(config.accelerator).settings(conf, self.home)
+        except ValueError as error:
+            raise ServerError(str(error)) from error
 
 
 def find_spark() -> Spark:
@@ -139,17 +154,20 @@ def find_spark() -> Spark:
     if package is None or package.origin is None:
         raise ServerError("pyspark is not installed; install it with pip install pyspark")
     home = Path(package.origin).parent
-    versions = [jar.stem.rpartition("-")[2] for jar in home.glob("jars/spark-core_*.jar")]
-    return Spark(home, versions[0] if versions else "package")
+    return Spark(home, version_of(home))
 
 
-def settings(config: ServerConfig, token: str, address: str = LOOPBACK) -> dict[str, str]:
+def settings(config: ServerConfig, token: str, spark: Spark, address: str = LOOPBACK) -> dict[str, str]:
     """The Spark settings of a server: its own, and the user's on top.
 
     Args:
         config: its options.
         token: tells it from other servers.
+        spark: what a native engine has to fit.
         address: of this machine, where executors on others reach it.
+
+    Raises:
+        ServerError: what the native engine lacks.
     """
     folder = Folder(config.folder)
     own = {
@@ -177,7 +195,7 @@ def settings(config: ServerConfig, token: str, address: str = LOOPBACK) -> dict[
     else:
         own["spark.sql.catalogImplementation"] = "hive"  # as the Thrift server has it
     if config.port is not None and config.connect_port is not None:
-        own["spark.plugins"] = CONNECT_PLUGIN
+        own[PLUGINS] = CONNECT_PLUGIN
     if config.connect_port is not None:
         own |= {
             "spark.connect.grpc.binding.address": LOOPBACK,
@@ -192,10 +210,10 @@ def settings(config: ServerConfig, token: str, address: str = LOOPBACK) -> dict[
     own["spark.driver.extraJavaOptions"] = " ".join(java_options)
     merged = {**own, **config.conf}
     # Lists: the server needs its own entries, whatever the user adds.
-    for key, separator in (("spark.plugins", ","), ("spark.driver.extraJavaOptions", " ")):
+    for key, separator in ((PLUGINS, ","), ("spark.driver.extraJavaOptions", " ")):
         if key in own and key in config.conf:
             merged[key] = own[key] + separator + config.conf[key]
-    return merged
+    return {**merged, **spark.accelerated(config, merged)}
 
 
 def environment(config: ServerConfig, spark: Spark, address: str = LOOPBACK) -> tuple[dict[str, str], str]:

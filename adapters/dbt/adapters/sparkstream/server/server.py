@@ -246,7 +246,7 @@ class Server:
         """Starts the process and notes it in the state file."""
         config = self.config
         token = os.urandom(8).hex()
-        self._folder.prepare(launch.settings(config, token, plan.address), plan.spark)
+        self._folder.prepare(launch.settings(config, token, plan.spark, plan.address), plan.spark)
         make_catalog(config.conf, plan.spark.home, self._folder.tmp, plan.environ)
         environ = {**plan.environ, jars.CLASS_PATH: os.pathsep.join(plan.jars)}
         self._process = launch.spawn(config, plan.spark, environ)
@@ -268,6 +268,7 @@ class Server:
             java_version=plan.java_version,
             python=plan.environ["PYSPARK_PYTHON"],
             conf=dict(config.conf),
+            accelerator=config.accelerator,
         )
         write_state(self._folder.state, state)
         return state

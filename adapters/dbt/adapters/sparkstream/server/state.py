@@ -45,6 +45,7 @@ class ServerState:
         java_version: of the Java it runs on.
         python: program that runs Python functions for Spark Connect.
         conf: the Spark settings that it was started with, beside the server's own; they may hold passwords.
+        accelerator: the name of its native engine, or None.
 
     Raises:
         ValueError: no server can have been started so.
@@ -63,6 +64,7 @@ class ServerState:
     java_version: str
     python: str
     conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+    accelerator: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("birth", "token", "started", "spark_version", "java_version", "python"):
@@ -92,6 +94,7 @@ class ServerState:
             master=self.master,
             memory=self.memory,
             conf=self.conf,
+            accelerator=self.accelerator,
         )
 
     @property

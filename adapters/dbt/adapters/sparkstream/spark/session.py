@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.secrecy.pythonlog import silence_python_log
+from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
 from dbt.adapters.sparkstream.spark.session_conf import (
     AUTHENTICATE,
     DEFAULT_JAVA_OPTIONS,
@@ -58,31 +59,39 @@ _session: SparkSession | None = None
 _parameters: Mapping[str, str] | None = None
 
 
-def spark_session(parameters: Mapping[str, str], project: Path) -> SparkSession:
+def spark_session(parameters: Mapping[str, str], project: Path, accelerator: str | None = None) -> SparkSession:
     """The session of this process, made on first use; threads and connections share it.
 
     Args:
         parameters: the profile's `server_side_parameters`; they go before the defaults that are set here.
         project: the folder of the dbt project.
+        accelerator: the profile's native engine.
 
     Raises:
         JavaNotFound: there is no Java to run Spark on.
-        RuntimeError: an option of Java holds a secret, or Spark doesn't start.
+        RuntimeError: an option of Java holds a secret, or Spark doesn't start, or not with its native engine.
+        ValueError: what the native engine lacks.
     """
     global _session, _parameters
+    if accelerator is not None:
+        parameters = {**parameters, **_accelerated(parameters, accelerator)}
     if why := secret_java_options(parameters):
         raise RuntimeError(why)
     _await_early()
     with _lock:
-        if _session is None or _stopped(_session):
-            _session, _parameters = _start(parameters, project), dict(parameters)
+        session = _session
+        if session is None or _stopped(session):
+            session = _start(parameters, project)
         elif parameters != _parameters:
             # Another profile in the same process: what can be changed at run time is.
-            _session, _parameters = _build(parameters), dict(parameters)
-        return _session
+            session = _build(parameters)
+        if accelerator is not None:
+            accelerator_of(accelerator).check_running(session)
+        _session, _parameters = session, dict(parameters)
+        return session
 
 
-def start_early(parameters: Mapping[str, str], project: Path) -> None:
+def start_early(parameters: Mapping[str, str], project: Path, accelerator: str | None = None) -> None:
     """Starts the session in a thread, for a caller that has other work to do before it asks for it.
 
     Args: as `spark_session`, which raises what this fails of.
@@ -93,7 +102,7 @@ def start_early(parameters: Mapping[str, str], project: Path) -> None:
         global _failure
         try:
             # Its catalog takes as long as the rest, and each command of dbt asks for this first.
-            spark_session(parameters, project).sql("show databases")
+            spark_session(parameters, project, accelerator).sql("show databases")
         except Exception as error:
             _failure = error
 
@@ -296,6 +305,13 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
     if METASTORE_URL in configured or _hive_site():
         del settings[METASTORE_POOL]  # it may be another database than Derby
     return {name: value for name, value in settings.items() if name not in configured}
+
+
+def _accelerated(parameters: Mapping[str, str], accelerator: str) -> dict[str, str]:
+    """What a native engine adds to the settings of a profile and of Spark's own configuration files."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    return accelerator_of(accelerator).settings({**_spark_defaults(), **parameters}, Path(_find_spark_home()))
 
 
 def has_local_master(parameters: Mapping[str, str]) -> bool:

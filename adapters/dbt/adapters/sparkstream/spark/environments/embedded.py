@@ -37,7 +37,7 @@ class Embedded(Environment):
 
                 from dbt.adapters.sparkstream.spark.session import start_early
 
-                start_early(self.credentials.server_side_parameters, self.project)
+                start_early(self.credentials.server_side_parameters, self.project, self.credentials.accelerator)
 
     def open(self, connection: Connection, by_dbt_spark: Callable[[Connection], Connection]) -> Connection:
         try:
@@ -54,7 +54,7 @@ class Embedded(Environment):
     def _session(self) -> SparkSession:
         from dbt.adapters.sparkstream.spark.session import spark_session
 
-        return spark_session(self.credentials.server_side_parameters, self.project)
+        return spark_session(self.credentials.server_side_parameters, self.project, self.credentials.accelerator)
 
     def new_session(self) -> SparkSession:
         with without_pandas_warning():
