@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.lib.support import PATIENCE, wait_for
+from tests.lib.support import PATIENCE, seldom, wait_for
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
-@pytest.mark.parametrize("request_to_end", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("started", [False, True], ids=["at once", "with Spark"])
+@pytest.mark.parametrize(
+    ("request_to_end", "started"),
+    [(signal.SIGTERM, False), (signal.SIGINT, True), *seldom([(signal.SIGTERM, True), (signal.SIGINT, False)])],
+)
 def test_nothing_is_left(tmp_path: Path, request_to_end: signal.Signals, started: bool) -> None:
     """Java is being started at first, and has Spark in it when the folder of its blocks is there."""
     command = [sys.executable, "-m", "dbt.adapters.sparkstream.cli", "play", "--no-open"]

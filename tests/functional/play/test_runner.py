@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,17 +137,23 @@ def test_nothing_is_changed_and_nothing_else_is_read(runner: Runner, sql: str) -
     assert outcome.result is None
 
 
-@pytest.mark.parametrize("function", ["{}", "`{}`", "builtin.{}", "system.builtin.{}", "IDENTIFIER('{}')"])
+FORMS = ("{}", "`{}`", "builtin.{}", "system.builtin.{}", "IDENTIFIER('{}')")
+CALLS = (
+    ("from_xml", "'<a/>', 'b int', map('rowValidationXSDPath', '{file}')"),
+    ("from_xml", "'<a/>', schema_of_xml('<a/>', map('rowValidationXSDPath', '{file}'))"),
+    ("schema_of_xml", "'<a/>', map('rowValidationXSDPath', '{file}')"),
+    ("from_protobuf", "x'00', 'M', '{file}'"),
+    ("to_protobuf", "struct(1 as a), 'M', '{file}'"),
+    ("from_avro", "x'00', '\"int\"', map('avroSchemaUrl', '{file}')"),
+    ("reflect", "'java.nio.file.Files', 'exists', '{file}'"),
+)
+
+
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    ("function", "name", "arguments"),
     [
-        ("from_xml", "'<a/>', 'b int', map('rowValidationXSDPath', '{file}')"),
-        ("from_xml", "'<a/>', schema_of_xml('<a/>', map('rowValidationXSDPath', '{file}'))"),
-        ("schema_of_xml", "'<a/>', map('rowValidationXSDPath', '{file}')"),
-        ("from_protobuf", "x'00', 'M', '{file}'"),
-        ("to_protobuf", "struct(1 as a), 'M', '{file}'"),
-        ("from_avro", "x'00', '\"int\"', map('avroSchemaUrl', '{file}')"),
-        ("reflect", "'java.nio.file.Files', 'exists', '{file}'"),
+        pytest.param(form, *call, marks=() if form == FORMS[0] or call == CALLS[0] else pytest.mark.full)
+        for form, call in product(FORMS, CALLS)
     ],
 )
 def test_no_function_opens_a_file(runner: Runner, tmp_path: Path, function: str, name: str, arguments: str) -> None:

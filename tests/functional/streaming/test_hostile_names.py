@@ -9,7 +9,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from tests.functional.streaming.feed import Feed
+from tests.functional.streaming.feed import TYPES, Feed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,31 +56,45 @@ def test_event_time_and_keys(feed: Feed) -> None:
     assert [row[NAMES[0]] for row in feed.spark.table(f"{feed.schema}.model__open").collect()] == ["c"]
 
 
-FOLDERS = [
-    *("it's", 'd"q', "a`b", "$HOME", "50% #1 ü", "a'; drop table x --", "\u202ea", "x/../in"),
-    *("${env:HOME}", "{{ 1 + 1 }}", "b\\s", "n\nl", "[a]"),
-]
-"""Names of folders; those of the second line hold Hadoop's signs for several, or a line end."""
+READ = ["it's", 'd"q', "a`b", "$HOME", "50% #1 ü", "a'; drop table x --", "\u202ea", "x/../in"]
+SPECIAL = ["${env:HOME}", "{{ 1 + 1 }}", "b\\s", "n\nl", "[a]"]
+"""Names of folders that hold Hadoop's signs for several, or a line end: such a folder is read, or not found."""
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-def test_folders_of_files(feed: Feed, tmp_path: Path, name: str) -> None:
-    """What a path holds is a path: each folder is read with its name, or not found, and nothing else is done."""
-    folder = tmp_path / name
-    (tmp_path / "x").mkdir()
-    folder.mkdir()
-    (folder / "one's {{ x }}.csv").write_text("1,2024-01-01 10:00:00,a,1\n")
-    stated = {"format": "csv", "path": str(folder), "schema": "id bigint, ts timestamp, k string, v bigint"}
-    feed.tables = {"bid": {"id": "bigint", "ts": "timestamp", "k": "string", "v": "bigint"}}
-    feed.readers = {"bid": stated}
+def folders(feed: Feed, path: Path, *names: str) -> str:
+    """Makes folders with a file in each, and a source of each: its query."""
+    (path / "x").mkdir()
+    for number, name in enumerate(names):
+        (path / name).mkdir()
+        (path / name / "one's {{ x }}.csv").write_text("1,2024-01-01 10:00:00,a,1\n")
+        stated = {"format": "csv", "path": str(path / name), "schema": "id bigint, ts timestamp, k string, v bigint"}
+        feed.tables = {**feed.tables, f"bid{number}": TYPES}
+        feed.readers = {**feed.readers, f"bid{number}": stated}
+    return " UNION ALL ".join(f"SELECT id, k, '{number}' AS n FROM bid{number}" for number in range(len(names)))
+
+
+def untouched(path: Path, *names: str) -> bool:
+    return set(path.iterdir()) == {path / "x", *((path / name).resolve() for name in names)}
+
+
+def test_folders_of_files(feed: Feed, tmp_path: Path) -> None:
+    """What a path holds is a path: each folder is read with its name, and nothing else is done."""
+    sql = folders(feed, tmp_path, *READ)
+    feed.run(sql)
+    for name in READ:
+        (tmp_path / name / "two.csv").write_text("2,2024-01-01 10:00:00,a,1\n")
+    feed.run(sql)
+    assert feed.table() == [(id_, "a", str(number)) for id_ in (1, 2) for number in range(len(READ))]
+    assert untouched(tmp_path, *READ)
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_folders_with_signs_of_hadoop(feed: Feed, tmp_path: Path, name: str) -> None:
     found = ""
+    sql = folders(feed, tmp_path, name)
     try:
-        feed.run("SELECT id, k FROM bid")
-        (folder / "two.csv").write_text("2,2024-01-01 10:00:00,a,1\n")
-        feed.run("SELECT id, k FROM bid")
+        feed.run(sql)
     except StreamingError as error:
         found = str(error)
     assert not any(word in found for word in ("PARSE_SYNTAX_ERROR", "is undefined", str(Path.home()) + "/"))
-    if name in FOLDERS[:8]:
-        assert (found, [row[0] for row in feed.table()]) == ("", [1, 2])
-    assert set(tmp_path.iterdir()) == {tmp_path / "x", tmp_path / name.partition("/")[0], folder.resolve()}
+    assert untouched(tmp_path, name)
