@@ -43,9 +43,6 @@ class TestArguments(Pairs):
         self.refused("select * from session(t, ts, size => '5m')", "SESSION has no argument size", at="size", hint=USAGE["SESSION"])
         self.refused("select * from tumble(t, ts, '5m', size => '6m')", "TUMBLE has its size twice", at="size", hint=USAGE["TUMBLE"])
         self.refused("select * from tumble(data => t, timecol => ts, data => u, size => '1m')", "TUMBLE has its data twice", at="data", hint=USAGE["TUMBLE"])
-        self.refused_flink("SELECT * FROM TUMBLE(data => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '5' MINUTE)", "upper case: DATA", at="data", hint=USAGE["TUMBLE"])
-        self.refused_flink("SELECT * FROM TUMBLE(DATA => TABLE t, SIZE => INTERVAL '5' MINUTE, TIMECOL => DESCRIPTOR(ts))", "stand in order", at="SIZE", hint=USAGE["TUMBLE"])
-        self.refused_flink("SELECT * FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, OFFSET => INTERVAL '1' MINUTE)", "OFFSET is a keyword", at="OFFSET", hint="`OFFSET` =>")
 
     def test_session_rules(self) -> None:
         start = "select * from session(t, ts, '5m', "
@@ -62,8 +59,6 @@ class TestArguments(Pairs):
         self.refused("select * from session(t, ts, t.g)", "takes a constant interval", at="t.g", hint="or the name of the column")
         self.refused("select * from session(t partition by a, b, ts, g)", "several keys", at=", b", hint="PARTITION BY (a, b)")
         self.refused("select * from tumble(t, ts, '5m', close_on => a)", "TUMBLE has no argument close_on", at="close_on", hint=USAGE["TUMBLE"])
-        self.refused_flink("SELECT * FROM SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, close_on => a)", "no argument close_on", at="close_on", hint=USAGE["SESSION"])
-        self.refused_flink("SELECT * FROM SESSION(TABLE t, DESCRIPTOR(ts), g)", "takes a constant interval", at="g", hint="INTERVAL '10' MINUTES")
 
     def test_punctuation(self) -> None:
         self.refused("select * from tumble(t, ts, '5m',)", "missing", at=",", hint="INTERVAL")
@@ -113,9 +108,6 @@ class TestInput(Pairs):
         self.refused("select * from tumble('t', ts, '5m')", "a name, not a string", at="'t'", hint="TABLE t")
         self.refused("select * from tumble(1, ts, '5m')", "TUMBLE takes a relation", at="1", hint=USAGE["TUMBLE"])
         self.refused("select * from tumble(values (1), ts, '5m')", "TUMBLE takes a relation", at="values", hint="(")
-        self.refused_flink("SELECT * FROM TUMBLE(TABLE (SELECT * FROM t), DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "no TABLE in front", at="TABLE", hint="TUMBLE((SELECT ...)")
-        self.refused_flink("SELECT * FROM TUMBLE(TABLE (select * from t) AS u, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "no TABLE in front", at="TABLE", hint="TUMBLE((SELECT ...)")
-        self.refused_flink("SELECT * FROM TUMBLE(bid, DESCRIPTOR(ts), INTERVAL '5' MINUTE)", "TABLE and a name", at="bid", hint="TABLE bid")
 
     def test_what_may_follow_a_table(self) -> None:
         for suffix in ("version as of 3", "timestamp as of '2020-01-01'", "tablesample (10 percent)", "where k = 1", "join u", "as x"):
@@ -127,7 +119,6 @@ class TestInput(Pairs):
         self.refused("select * from tumble(t, cast(s as timestamp), '5m')", "plain column", at="cast(s as timestamp)", hint="subquery")
         self.refused("select * from tumble(t, t.ts, '5m')", "plain column", at="t.ts", hint="DESCRIPTOR(ts)")
         self.refused("select * from tumble(t, ts + interval 1 day, '5m')", "plain column", at="ts + interval 1 day", hint="subquery")
-        self.refused_flink("SELECT * FROM TUMBLE(TABLE t, event_time, INTERVAL '5' MINUTE)", "takes DESCRIPTOR", at="event_time", hint="DESCRIPTOR(event_time)")
 
     def test_jinja_without_braces(self) -> None:
         self.refused("select * from << tumble(ref('bid'), ts, '5m') >>", "ref(...) is Jinja", at="ref('bid')", hint="{{ ref('bid') }}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.sql import TranslationError, translate
+from dbt.adapters.sparkstream.sql import translate
 from tests.unit.sql.pairs import Pairs, cumulate, flat, hop, session, tumble
 
 HOP_5_10: dict[str, Any] = {
@@ -39,8 +39,10 @@ class TestTumble(Pairs):
             self.flink(f"SELECT * FROM {island}", spark="SELECT * FROM " + tumble(flink=True))
             for dialect in ("openmldb", "sqlstream"):
                 assert translate(f"SELECT k FROM {island}", dialect) == translate(f"SELECT k FROM {island}")
-        with pytest.raises(TranslationError, match="TUMBLE takes TABLE and a name"):
-            translate("SELECT * FROM << tumble(t, ts, '5m') >> CROSS JOIN TUMBLE(t, ts, '5m')", "flink")
+
+    def test_flink_s_texts_may_have_spark_s_spellings(self) -> None:
+        for call in ("TUMBLE(t, ts, '5m')", "TUMBLE(TABLE (SELECT * FROM t) AS t, ts, SIZE => '5m')", "tumble(size => '5m', data => TABLE t, timecol => DESCRIPTOR(ts))"):
+            assert "window(" in translate(f"SELECT * FROM {call}", "flink")
 
     def test_own_spellings(self) -> None:
         for call in (

@@ -191,7 +191,7 @@ def _delay(piece: Cursor) -> Interval | None:
         return None
     first, piece.at = piece.at, len(piece.tokens)
     try:
-        delay = read_interval(piece.tokens[first:], strict=True)
+        delay = read_interval(piece.tokens[first:], flink=True)
     except IntervalError:
         return None
     return delay if delay >= ZERO else None

@@ -80,7 +80,7 @@ class Flink(SparkStream):
 
     @with_spans("_parse_limit", "_parse_offset", "_parse_group")
     class Parser(MatchGrammar):
-        STRICT_FLINK = True
+        FLINK = True
         FUNCTION_PARSERS = {
             **ForeignParser.FUNCTION_PARSERS,
             "CEILING": ForeignParser.FUNCTION_PARSERS["CEIL"],

@@ -10,7 +10,6 @@ class FrameRules:
     """What a dialect says of calls over frames.
 
     Attributes:
-        typed: arguments and keys are checked for their types, and keys are columns.
         millis: a time may stand where a number of milliseconds does.
         narrow_sums: SUM has the type of its argument, and wraps.
         keyless: rows without a key are kept.
@@ -22,7 +21,6 @@ class FrameRules:
         counted_names: a column without an alias is named EXPR$0, EXPR$1.
     """
 
-    typed: bool = False
     millis: bool = False
     narrow_sums: bool = False
     keyless: bool = True
@@ -36,7 +34,7 @@ class FrameRules:
 
 FRAME_RULES = {
     "spark": FrameRules(free_keys=True),
-    "openmldb": FrameRules(typed=True, millis=True, narrow_sums=True, keyless=False, printed_names=True),
+    "openmldb": FrameRules(millis=True, narrow_sums=True, keyless=False, printed_names=True),
     "sqlstream": FrameRules(by_rowtime=True, exp_avg=True, lag_arguments=3, counted_names=True),
 }
 """Dialect -> its rules."""

@@ -35,8 +35,6 @@ class OpenMLDB(SparkStream):
 
     class Parser(ForeignParser):
         FRAMED = True
-        PARTITIONED = True
-        MOST_KEYS = 1
         FUNC_TOKENS = ForeignParser.FUNC_TOKENS | {TokenType.NOT, TokenType.JOIN}
         CONJUNCTION: ClassVar[dict[TokenType, type[exp.Expr]]] = {
             **ForeignParser.CONJUNCTION,

@@ -40,8 +40,8 @@ def usage(function: str) -> str:
 class ArgumentGrammar(SpecGrammar):
     """Reads the arguments of TUMBLE, HOP, CUMULATE and SESSION, each of one kind."""
 
-    STRICT_FLINK = False
-    """Whether a table function is written exactly as in Flink."""
+    FLINK = False
+    """Whether the text is Flink's, which takes several columns in DESCRIPTOR, and takes a WEEK for an hour."""
 
     def _at_window(self, ahead: int = 0) -> bool:
         """Whether one of our functions and its parenthesis stand so many tokens ahead."""
@@ -62,14 +62,8 @@ class ArgumentGrammar(SpecGrammar):
         relation: exp.Expr | None
         self._refuse_jinja()
         if self._match(TokenType.TABLE):
-            if self._match(TokenType.L_PAREN, advance=False):
-                if self.STRICT_FLINK and not self._at_dbt_subquery():
-                    raise self._error(
-                        "a subquery takes no TABLE in front of it", f"write {function}((SELECT ...), ...)", first
-                    )
-                relation = self._parse_table()
-            else:
-                relation = self._parse_table_parts()
+            in_parentheses = self._match(TokenType.L_PAREN, advance=False)
+            relation = self._parse_table() if in_parentheses else self._parse_table_parts()
         elif self._match(TokenType.L_PAREN, advance=False):
             relation = self._parse_table()
         elif first and (first.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.DASH, TokenType.VALUES)):
@@ -78,14 +72,6 @@ class ArgumentGrammar(SpecGrammar):
                 "the relation is a name, not a string" if text else f"{function} takes a relation here",
                 (f"write TABLE {first.text}" if text else f"{usage(function)}, or a query in parentheses: (SELECT ...)")
                 + self._own(function),
-                first,
-            )
-        elif self.STRICT_FLINK and not self._at_window():
-            raise self._error(
-                f"{function} takes TABLE and a name here, or a subquery in parentheses",
-                f"write TABLE {first.text}"
-                if first.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-                else usage(function),
                 first,
             )
         else:
@@ -97,16 +83,9 @@ class ArgumentGrammar(SpecGrammar):
         return relation, self._parse_window_keys(function)
 
     def _own(self, function: str) -> str:
-        """How a function of the user's that has the name of a window function is called; Flink has none."""
+        """How a function of the user's that has the name of a window function is called."""
         name = function.lower()
-        own = f"; a function of your own that is called {name} is {backticked(name)}(...), in backticks"
-        return "" if self.STRICT_FLINK else own
-
-    def _at_dbt_subquery(self) -> bool:
-        """Whether dbt put a filtered query in the place of a relation: for `--empty`, `--sample` or a microbatch."""
-        closing = self._brackets.closing(self._index)
-        text = "" if closing is None else self.sql[self._curr.start : self._tokens[closing].end + 1]
-        return text.startswith("(select * from ") and (" where " in text or " limit " in text)
+        return f"; a function of your own that is called {name} is {backticked(name)}(...), in backticks"
 
     def _refuse_jinja(self) -> None:
         """Refuses `ref('x')` and `source('x', 'y')` without braces: Spark has no table functions of these names."""
@@ -120,14 +99,14 @@ class ArgumentGrammar(SpecGrammar):
             raise self._error(f"{first.text}(...) is Jinja, and this is SQL", f"write {{{{ {call} }}}}", first, last)
 
     def _parse_window_keys(self, function: str) -> list[exp.Expr]:
+        keys = self._parse_keys(function) if self._match(TokenType.PARTITION_BY) else []
         if self._match(TokenType.ORDER_BY, advance=False):
             raise self._error(
-                f"{function} takes no ORDER BY: it orders rows by the time column",
-                usage(function),
-                self._curr,
+                f"{function} takes no ORDER BY: it orders rows by the time column", usage(function), self._curr
             )
-        if not self._match(TokenType.PARTITION_BY):
-            return []
+        return keys
+
+    def _parse_keys(self, function: str) -> list[exp.Expr]:
         opening = self._curr
         if self._match(TokenType.L_PAREN):
             if self._match(TokenType.R_PAREN):
@@ -143,12 +122,6 @@ class ArgumentGrammar(SpecGrammar):
                     self._curr,
                     self._next,
                 )
-        if self._match(TokenType.ORDER_BY, advance=False):
-            raise self._error(
-                f"{function} takes no ORDER BY: it orders rows by the time column",
-                usage(function),
-                self._curr,
-            )
         return keys
 
     def _parse_key(self, function: str) -> exp.Expr:
@@ -169,7 +142,7 @@ class ArgumentGrammar(SpecGrammar):
         kinds = [t.token_type for t in tokens]
         if len(tokens) < 3 or kinds[1] != TokenType.COMMA or tokens[0].text.upper() == "DESCRIPTOR":
             return False
-        if self.STRICT_FLINK:
+        if tokens[2].text.upper() == "DESCRIPTOR":
             return True
         # What stands behind the time column may be the column with the gap; then no more than options come.
         return (
@@ -193,19 +166,13 @@ class ArgumentGrammar(SpecGrammar):
         name = self._prev
         if described:
             if self._match(TokenType.COMMA, advance=False):
-                if not self.STRICT_FLINK:
+                if not self.FLINK:
                     raise self._error(
                         "DESCRIPTOR takes one column: the time column", _descriptor(function, name), self._curr
                     )
                 column.meta[UNREAD] = self._parse_unread_columns()
             if self._curr and self._curr.token_type == TokenType.R_PAREN:
                 self._advance()
-        elif self.STRICT_FLINK:
-            raise self._error(
-                f"{function} takes DESCRIPTOR and the time column here",
-                _descriptor(function, name),
-                first,
-            )
         if self._curr and self._curr.token_type not in (TokenType.COMMA, TokenType.R_PAREN):
             qualified = self._curr.token_type == TokenType.DOT and self._next
             hint = _descriptor(function, self._next) if qualified else _COMPUTE
@@ -226,17 +193,17 @@ class ArgumentGrammar(SpecGrammar):
         self._skip_argument()
         tokens = self._tokens[first : self._index]
         try:
-            return read_interval(tokens, strict=self.STRICT_FLINK)
+            return read_interval(tokens, flink=self.FLINK)
         except IntervalError as error:
             at = tokens or [self._prev]
-            named = ", or the name of the column with each row's gap" if name == "gap" and not self.STRICT_FLINK else ""
+            named = ", or the name of the column with each row's gap" if name == "gap" else ""
             raise self._error(
                 f"{function}'s {name}: {error}", f"{error.hint}{named}" if error.hint else None, at[0], at[-1]
             ) from None
 
     def _at_gap_column(self) -> bool:
         """Whether a gap is a name, and nothing else."""
-        if self.STRICT_FLINK or not (self._curr and self._next):
+        if not (self._curr and self._next):
             return False
         constant = (TokenType.STRING, TokenType.NUMBER, TokenType.INTERVAL, TokenType.COMMA, TokenType.R_PAREN)
         return self._curr.token_type not in constant and self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN)

@@ -24,16 +24,12 @@ class FrameGrammar(PlacedParser):
         BY_KEY: the word before a frame by key, whose bounds are lengths of time, or numbers.
         BY_NUMBER: whether a number there is one of the key's own, and no milliseconds: `RANGE 20 PRECEDING`.
         BOUNDS: how bounds are written.
-        PARTITIONED: whether each window has PARTITION BY.
-        MOST_KEYS: the most keys of ORDER BY, of which the second one is the column of arrival.
         UNITS: unit behind a number -> its milliseconds; with none, a number is a number of rows or milliseconds.
     """
 
     FRAMED = False
     BY_KEY = "ROWS_RANGE"
     BY_NUMBER = False
-    PARTITIONED = False
-    MOST_KEYS = 2
     BOUNDS = "write 3 PRECEDING, 10s PRECEDING or CURRENT ROW; a number without s, m, h or d is milliseconds"
     UNITS: ClassVar[dict[str, int]] = {"": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 

@@ -157,7 +157,7 @@ class MatchGrammar(ForeignParser):
             self._advance()
         tokens = self._tokens[first : self._index]
         try:
-            return read_interval(tokens, strict=True)
+            return read_interval(tokens, flink=True)
         except IntervalError as error:
             at = tokens or [self._prev]
             raise self._error(f"WITHIN: {error}", error.hint, at[0], at[-1]) from None

@@ -19,12 +19,7 @@ from dbt.adapters.sparkstream.sql.grammar.specs import (
 )
 
 _NO_WINDOW_NAMES = (
-    TokenType.PARTITION_BY,
-    TokenType.ORDER_BY,
-    TokenType.ROWS,
-    TokenType.RANGE,
-    TokenType.UNION,
-    TokenType.COMMA,
+    *(TokenType.PARTITION_BY, TokenType.ORDER_BY, TokenType.ROWS, TokenType.RANGE, TokenType.UNION, TokenType.COMMA),
 )
 
 
@@ -230,14 +225,7 @@ class SpecGrammar(FrameGrammar):
         partition: list[OrderKey] = []
         order: list[OrderKey] = []
         if self._match(TokenType.PARTITION_BY):
-            partition = self._parse_items(self._parse_disjunction)
-        elif self.PARTITIONED:
-            raise self._error(
-                "a window needs PARTITION BY",
-                "write (PARTITION BY key ORDER BY ts ROWS BETWEEN ...)",
-                opening,
-                self._curr,
-            )
+            partition = self._key_items()
         if self._match(TokenType.ORDER_BY):
             order = self._order_keys("a window")
         frame = self._parse_frame(opening, bool(order))
@@ -247,34 +235,27 @@ class SpecGrammar(FrameGrammar):
         children = unions, [key.expression for key in (*partition, *order)]
         return WindowSpec(span, frame, tuple(unions), tuple(partition), tuple(order)), children
 
-    def _parse_items(self, method: Any) -> list[OrderKey]:
-        items = []
-        while True:
-            first = self._curr
-            expression = method()
-            if expression is None or not first:
-                self.raise_error("an expression is missing here")
-            else:
-                items.append(OrderKey((first.start, self._prev.end + 1), expression))
-            if not self._match(TokenType.COMMA):
-                return items
-
-    def _order_keys(self, owner: str) -> list[OrderKey]:
-        """Reads the items of ORDER BY; refuses DESC, and more keys than the dialect has."""
+    def _key_items(self, ordered: str = "") -> list[OrderKey]:
+        """The items of PARTITION BY, or of the ORDER BY of a window or a join, which is `ordered`: ascending."""
         items: list[OrderKey] = []
         while True:
             first = self._curr
             expression = self._parse_disjunction()
             if expression is None or not first:
                 self.raise_error("an expression is missing here")
-                break
+                return items
             items.append(OrderKey((first.start, self._prev.end + 1), expression))
-            if self._match(TokenType.DESC):
-                raise self._error(f"{owner} runs in ascending order only", "leave DESC out", first, self._prev)
-            self._match(TokenType.ASC)
+            if ordered and self._match(TokenType.DESC):
+                raise self._error(f"{ordered} runs in ascending order only", "leave DESC out", first, self._prev)
+            if ordered:
+                self._match(TokenType.ASC)
             if not self._match(TokenType.COMMA):
-                break
-        most = 1 if owner == "LAST JOIN" else self.MOST_KEYS
+                return items
+
+    def _order_keys(self, owner: str) -> list[OrderKey]:
+        """Reads ORDER BY: a key, and for a window the column of arrival."""
+        items = self._key_items(owner)
+        most = 1 if owner == "LAST JOIN" else 2
         if len(items) > most:
             span = items[most].span
             raise error_at(
@@ -306,14 +287,8 @@ class SpecGrammar(FrameGrammar):
         behind = self._brackets.behind(at + 1)
         if tokens[at + 1].token_type in (TokenType.SELECT, TokenType.WITH):
             return False
-        return tokens[at + 1].token_type != TokenType.L_PAREN or (
-            behind < len(tokens)
-            and tokens[behind].token_type
-            in (
-                TokenType.COMMA,
-                TokenType.R_PAREN,
-            )
-        )
+        listed = behind < len(tokens) and tokens[behind].token_type in (TokenType.COMMA, TokenType.R_PAREN)
+        return tokens[at + 1].token_type != TokenType.L_PAREN or listed
 
     def _parse_union_sources(self) -> list[exp.Expr]:
         sources = []

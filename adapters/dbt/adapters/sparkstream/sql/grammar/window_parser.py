@@ -41,10 +41,7 @@ class WindowParser(ArgumentGrammar):
             return None
         first = self._curr
         self._advance(2)
-        # No other system has islands, so their arguments are written in all of our ways.
-        strict, self.STRICT_FLINK = self.STRICT_FLINK, False
         function = self._parse_window_function()
-        self.STRICT_FLINK = strict
         assert function
         if not self._match_pair(TokenType.GT, TokenType.GT):
             raise self._error(
@@ -73,7 +70,7 @@ class WindowParser(ArgumentGrammar):
         first = self._curr
         self._advance(2)
         window_type = WINDOWS[first.text.upper()]
-        options = () if self.STRICT_FLINK else getattr(window_type, "options", ())
+        options = getattr(window_type, "options", ())
         arguments = self._parse_window_arguments(window_type.name, ("data", "timecol", *window_type.arguments), options)
         required = ("data", "timecol", *(a for a in window_type.arguments if a != "offset"))
         missing = [name for name in required if name not in arguments]
@@ -152,10 +149,9 @@ class WindowParser(ArgumentGrammar):
     def _next_name(self, function: str, names: tuple[str, ...], given: dict[str, Any]) -> str:
         free = [n for n in names if n not in given]
         if not free:
-            optional = function == "SESSION" and not self.STRICT_FLINK
             raise self._error(
                 f"{function} takes {_counts(names)} arguments, and this is one too many",
-                f"{usage(function)}; {_OPTIONS}" if optional else usage(function),
+                f"{usage(function)}; {_OPTIONS}" if function == "SESSION" else usage(function),
                 self._curr,
             )
         return free[0]
@@ -164,24 +160,14 @@ class WindowParser(ArgumentGrammar):
         token = self._curr
         name = token.text.lower()
         if name not in names:
-            optional = "close_on" in names
             raise self._error(
                 f"{function} has no argument {token.text}",
-                (f"{usage(function)}; {_OPTIONS}" if optional else usage(function))
+                (f"{usage(function)}; {_OPTIONS}" if function == "SESSION" else usage(function))
                 + ("" if given else self._own(function)),
                 token,
             )
         if name in given:
             raise self._error(f"{function} has its {token.text} twice", usage(function), token)
-        if self.STRICT_FLINK:
-            if token.text != token.text.upper():
-                raise self._error(
-                    f"Flink's argument names are upper case: {token.text.upper()}", usage(function), token
-                )
-            if name == "offset" and token.token_type != TokenType.IDENTIFIER:
-                raise self._error("OFFSET is a keyword", "write `OFFSET` => INTERVAL '1' MINUTE, in backticks", token)
-            if name != next(n for n in names if n not in given):
-                raise self._error(f"{function}'s named arguments stand in order", usage(function), token)
         self._advance(2)
         return name
 

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.nodes import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.grammar.intervals import MISREAD_WEEK, read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between
 from dbt.adapters.sparkstream.sql.passes.flink.families import family
@@ -116,9 +116,7 @@ class TimeExpressions(Rewriter):
             for u in ([unit.this, unit.expression] if isinstance(unit, exp.IntervalSpan) else [unit])
         ]
         if names[0] in ("WEEK", "WEEKS"):
-            self.refuse(
-                node, "WEEK is no unit that Flink can be trusted with (2.2 reads it as one hour)", "write '7' DAY"
-            )
+            self.refuse(node, MISREAD_WEEK, "write '7' DAY")
         if names[0] in ("QUARTER", "QUARTERS"):
             self.refuse(node, "Flink reads a QUARTER as one month", "write '3' MONTH")
         days = self._days_of_date(node)
@@ -162,7 +160,7 @@ class TimeExpressions(Rewriter):
 def constant_length(source: Source, node: exp.Expr) -> Interval | None:
     """The length of a constant interval; None for any other expression."""
     try:
-        return read_interval(source.tokens_in(source.span(node)), strict=False)
+        return read_interval(source.tokens_in(source.span(node)))
     except IntervalError:
         return None
 

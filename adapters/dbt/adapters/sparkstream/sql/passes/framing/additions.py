@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window
 
@@ -43,7 +42,6 @@ class Additions:
         windows: the windows of the query that the calls stand in.
         columns: calls that become columns of the query in FROM: name -> SQL.
         attached: aggregates at every row, which later rows look up: name -> SQL.
-        guards: conditions by which Spark refuses an argument of a type that isn't known here.
     """
 
     def __init__(self, *, inline_unnamed: bool) -> None:
@@ -51,11 +49,6 @@ class Additions:
         self.columns: dict[str, str] = {}
         self.attached: dict[str, str] = {}
         self._names_of: dict[str, str] = {}
-        self._guards: dict[str, None] = {}
-
-    @property
-    def guards(self) -> list[str]:
-        return list(self._guards)
 
     def column(self, text: str, call: Call | None = None) -> str:
         """A column of the query in FROM: it holds an expression that a call needs, or the rows of a frame."""
@@ -73,8 +66,3 @@ class Additions:
             name = self._names_of[text] = f"{stem}_{len(columns) + 1}"
             columns[name] = text
         return name
-
-    def guard_type(self, value: str, forbidden: Iterable[str], message: str) -> None:
-        """Adds a condition by which Spark refuses an argument of a forbidden type, as its type isn't known here."""
-        types = ", ".join(f"'{t}'" for t in forbidden)
-        self._guards[f"IF(typeof({value}) IN ({types}), raise_error('{message}'), TRUE)"] = None

@@ -7,24 +7,15 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.names.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import inside
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import KEY_TYPES, MARK
 
 
 def check_block(select: FramedSelect) -> None:
-    """Refuses what a SELECT with windows can't have."""
-    _check_clauses(select)
-    if select.rules.typed and select.our_windows:
-        _check_bare_aggregates(select)
-
-
-def _check_clauses(select: FramedSelect) -> None:
     """Refuses windows without FROM, with GROUP BY or HAVING, and in WHERE."""
     clauses, source = select.block.clauses, select.source
     if select.our_windows:
@@ -43,20 +34,6 @@ def _check_clauses(select: FramedSelect) -> None:
                 call.span,
                 "a window can't stand in WHERE",
                 "compute it in a subquery: SELECT * FROM (SELECT *, sum(x) OVER w AS s FROM t ...) WHERE s > 1",
-            )
-
-
-def _check_bare_aggregates(select: FramedSelect) -> None:
-    """Refuses an aggregate of the whole table in a SELECT with windows."""
-    for node in own(select.select, exp.Anonymous):
-        if node.name.upper() not in AGGREGATES:
-            continue
-        place = select.source.call_span(node)
-        if not select.is_in_call(place):
-            raise select.source.error(
-                place,
-                f"{node.name.lower()} without OVER can't stand beside windows",
-                f"write {node.name.lower()}(...) OVER w, or put one of them in a subquery",
             )
 
 

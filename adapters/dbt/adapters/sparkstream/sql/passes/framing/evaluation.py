@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
-from dbt.adapters.sparkstream.sql.passes.framing.names import forbidden_types, usage
+from dbt.adapters.sparkstream.sql.passes.framing.names import usage
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import (
     Attached,
     Framed,
@@ -142,23 +142,6 @@ class Evaluation:
     def typed(self, value: str) -> str:
         """An expression of a value's type, for `typeof`, in a query with the call's aggregate."""
         return value
-
-    def check_types(self) -> None:
-        """OpenMLDB's argument types: refused here where they are known, else by Spark."""
-        if not self.select.rules.typed or self.call.inner:
-            return
-        for index, forbidden, hint in forbidden_types(self.name):
-            if index >= len(self.arguments):
-                continue
-            type_ = self.type(index)
-            if type_ is None and self.arguments[index].strip() != "*":
-                words = f"{self.word} takes no {', '.join(forbidden)}"
-                if self.name == "SUM" and not self.may_be_time:  # of times, in milliseconds, where the type is known
-                    forbidden, words = (*forbidden, "timestamp"), f"{words}, and a timestamp with a schema alone"
-                self.additions.guard_type(self.arguments[index], forbidden, words)
-            elif type_ in forbidden:
-                place = self.select.source.span(self.call.arguments[index])
-                raise self.select.source.error(place, f"{self.word} takes no {type_} here", hint)
 
     # -- rows of the frame ---------------------------------------------------------------------------
     def _over(self, frame: str, *, by_key_: bool = False) -> str:

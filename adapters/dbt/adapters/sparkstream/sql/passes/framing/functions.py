@@ -34,7 +34,6 @@ def call_sql(aggregate: Evaluation) -> str:
     name = aggregate.name
     if "*" in aggregate.arguments and name not in ("COUNT", "COUNT_WHERE"):
         raise aggregate.fail(f"{aggregate.word} takes columns, and no *", f"write {usage(aggregate.call.name)}")
-    aggregate.check_types()
     if name == "EXP_AVG" and aggregate.select.rules.exp_avg:
         return _exp_avg(aggregate)
     if name in RANKS:
@@ -125,7 +124,8 @@ def _wrapped(aggregate: Evaluation, total: str, value: str) -> str:
         return f"CAST({total} AS FLOAT)" if type_ == "float" else total
     return (
         f"CASE typeof({aggregate.typed(value)}) WHEN 'int' THEN pmod({total} + 2147483648, 4294967296) - 2147483648 "
-        f"WHEN 'smallint' THEN pmod({total} + 32768, 65536) - 32768 ELSE {total} END"
+        f"WHEN 'smallint' THEN pmod({total} + 32768, 65536) - 32768 "
+        f"WHEN 'timestamp' THEN raise_error('the sum of a time needs its type, from a schema') ELSE {total} END"
     )
 
 

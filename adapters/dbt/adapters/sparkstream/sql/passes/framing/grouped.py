@@ -25,12 +25,8 @@ _IN_ORDER = frozenset({"LAG", "AT", "EW_AVG", "DRAWDOWN", "NTH_VALUE_WHERE"})
 """Functions that need the order of a window."""
 _OURS = frozenset({*LISTED, *(f"{name}_WHERE" for name in CATEGORIES), "DISTINCT_COUNT"})
 """Functions that Spark has not."""
-_OTHER_SUMS = ("smallint", "int", "float", "timestamp")
-"""Arguments of SUM whose sum is of another type in Spark."""
-_SILENT = ("SUM", "AVG")
-"""Functions that Spark computes of types that OpenMLDB refuses."""
-_NO_NUMBERS = ("timestamp", "timestamp_ntz", "string", "date", "boolean")
-"""These types: OpenMLDB refuses them, or sums milliseconds."""
+_OTHER_SUMS = ("smallint", "int", "float", "timestamp", None)
+"""Arguments of SUM whose sum is of another type in Spark; None is a type that isn't known."""
 
 
 class _Group(Evaluation):
@@ -60,14 +56,8 @@ class GroupedCalls:
             select = enclosing(node, exp.Select)
             if node.name.upper() not in AGGREGATES or select is None or SPAN not in select.meta:
                 continue
-            if "start" not in node.meta or _has_window(node, select):
+            if "start" not in node.meta or isinstance(enclosing(node, exp.Window, exp.Select), exp.Window):
                 continue
-            if isinstance(enclosing(node, exp.Where, exp.Select), exp.Where):
-                raise self._source.error(
-                    self._source.call_span(node),
-                    f"{node.name.lower()} can't stand in WHERE, which chooses rows before they are aggregated",
-                    "write it into HAVING, or in a query around this one",
-                )
             if id(select) not in read:
                 read[id(select)] = FramedSelect(self._source, self._resolver, select, "openmldb", None)
             if not read[id(select)].our_windows:
@@ -82,31 +72,6 @@ class GroupedCalls:
                 f"{group.word} goes by the order of rows, and needs a window",
                 f"write {usage(group.call.name)} OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
             )
-        group.check_types()
-        other = group.type() in _OTHER_SUMS or group.may_be_time
-        if group.name in _OURS or (group.name == "SUM" and not group.call.distinct and other):
+        summed = group.name == "SUM" and not group.call.distinct and group.type() in _OTHER_SUMS
+        if group.name in _OURS or summed:
             yield Edit(span, lambda: call_sql(_Group(select, group.call)))
-        elif group.name in _SILENT and group.type() is None and group.arguments:
-            yield from self._guarded(group)
-
-    def _guarded(self, group: _Group) -> Iterator[Edit]:
-        """The argument of SUM or AVG, as nobody knows its type here: of a time, Spark would sum the seconds."""
-        kinds = ", ".join(f"'{kind}'" for kind in _NO_NUMBERS)
-        words = f"{group.word} takes a number here, or a column whose type is known"
-        argument = self._source.span(group.call.arguments[0])
-
-        def text() -> str:
-            value = self._source.render(argument)
-            return f"IF(typeof({value}) IN ({kinds}), raise_error('{words}'), {value})"
-
-        yield Edit(argument, text, level=1, whole=True)
-
-
-def _has_window(node: exp.Expr, select: exp.Select) -> bool:
-    """Whether OVER stands behind a call, or behind a call around it."""
-    around = node.parent
-    while around is not None and around is not select:
-        if isinstance(around, exp.Window):
-            return True
-        around = around.parent
-    return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, always, same
@@ -23,13 +23,11 @@ class FrameAggregate:
         arguments: how its arguments are written.
         returns: its type in OpenMLDB, where that isn't the type of Spark's function of the same name.
         ordered: whether its result depends on the order of rows with equal keys.
-        numeric: whether its first argument is a number in OpenMLDB.
         deviation: whether it is of a sample, and whether it is the square; None for no standard deviation or variance.
     """
 
     returns: FunctionRule | None = None
     ordered: bool = True
-    numeric: bool = False
     deviation: tuple[bool, bool] | None = None
     arguments: str = "x"
 
@@ -52,27 +50,22 @@ AGGREGATES: dict[str, FrameAggregate] = {
         (*TOP_N_KEY, *TOP_N_VALUE, "TOP_N_KEY_RATIO_CATE", "TOP_N_VALUE_RATIO_CATE"),
         FrameAggregate(ordered=False, arguments="x, condition, category, 2"),
     ),
-    **_of(("COUNT", "MIN", "MAX"), FrameAggregate(ordered=False)),
+    **_of(("COUNT", "MIN", "MAX", "AVG"), FrameAggregate(ordered=False)),
     "PERCENTILE": FrameAggregate(ordered=False, arguments="x, 0.5"),
     "SUM": FrameAggregate(same, ordered=False),
-    "AVG": FrameAggregate(ordered=False, numeric=True),
-    "MEDIAN": FrameAggregate(_DOUBLE, ordered=False, numeric=True),
-    **_of(
-        ("SUM_WHERE", "MIN_WHERE", "MAX_WHERE"),
-        FrameAggregate(same, ordered=False, numeric=True, arguments="x, condition"),
-    ),
-    "AVG_WHERE": FrameAggregate(_DOUBLE, ordered=False, numeric=True, arguments="x, condition"),
+    **_of(("SUM_WHERE", "MIN_WHERE", "MAX_WHERE"), FrameAggregate(same, ordered=False, arguments="x, condition")),
+    "AVG_WHERE": FrameAggregate(_DOUBLE, ordered=False, arguments="x, condition"),
     "COUNT_WHERE": FrameAggregate(_BIGINT, ordered=False, arguments="x, condition"),
     "DISTINCT_COUNT": FrameAggregate(_BIGINT, ordered=False),
     **_of(("TOP", "TOPN_FREQUENCY"), FrameAggregate(_STRING, ordered=False, arguments="x, 2")),
-    **_of(("ENTROPY", "TOP1_RATIO"), FrameAggregate(_DOUBLE, ordered=False)),
-    **_of(("STDDEV", "STDDEV_SAMP"), FrameAggregate(None, ordered=False, numeric=True, deviation=(True, False))),
-    "STD": FrameAggregate(_DOUBLE, numeric=True, deviation=(True, False)),
-    "STDDEV_POP": FrameAggregate(ordered=False, numeric=True, deviation=(False, False)),
-    **_of(("VARIANCE", "VAR_SAMP"), FrameAggregate(None, ordered=False, numeric=True, deviation=(True, True))),
-    "VAR_POP": FrameAggregate(ordered=False, numeric=True, deviation=(False, True)),
-    "EW_AVG": FrameAggregate(_DOUBLE, numeric=True, arguments="x, 0.5"),
-    "DRAWDOWN": FrameAggregate(_DOUBLE, numeric=True),
+    **_of(("ENTROPY", "TOP1_RATIO", "MEDIAN"), FrameAggregate(_DOUBLE, ordered=False)),
+    **_of(("STDDEV", "STDDEV_SAMP"), FrameAggregate(None, ordered=False, deviation=(True, False))),
+    "STD": FrameAggregate(_DOUBLE, deviation=(True, False)),
+    "STDDEV_POP": FrameAggregate(ordered=False, deviation=(False, False)),
+    **_of(("VARIANCE", "VAR_SAMP"), FrameAggregate(None, ordered=False, deviation=(True, True))),
+    "VAR_POP": FrameAggregate(ordered=False, deviation=(False, True)),
+    "EW_AVG": FrameAggregate(_DOUBLE, arguments="x, 0.5"),
+    "DRAWDOWN": FrameAggregate(_DOUBLE),
     "AT": FrameAggregate(same, arguments="x, 2"),
     "LAG": FrameAggregate(arguments="x, 2"),
     "NTH_VALUE_WHERE": FrameAggregate(same, arguments="x, 2, condition"),
@@ -100,25 +93,6 @@ def deviation_of(name: str) -> tuple[bool, bool] | None:
 def keeps_order(name: str) -> bool:
     """Whether the result of a function depends on the order of rows with equal keys."""
     return name not in AGGREGATES or AGGREGATES[name].ordered
-
-
-_NO_NUMBERS = ("string", "date", "boolean", "timestamp")
-
-
-def forbidden_types(name: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
-    """The types that an aggregate of OpenMLDB refuses: index of an argument, Spark types, what to write instead."""
-    convert = "convert it: double(x), or count it: count(x)"
-    if name == "SUM":
-        yield 0, ("string", "date", "boolean"), convert
-    if (name in AGGREGATES and AGGREGATES[name].numeric) or (
-        "_CATE" in name and "COUNT" not in name and "RATIO" not in name
-    ):
-        yield 0, _NO_NUMBERS, convert
-    if name in ("MIN", "MAX", "TOP", "TOPN_FREQUENCY"):
-        yield 0, ("boolean",), "convert it: int(x)"
-    if "_CATE" in name:
-        category = 2 if "WHERE" in name or "RATIO" in name else 1
-        yield category, ("float", "double", "boolean"), "take whole numbers, strings or dates for categories: string(x)"
 
 
 def usage(name: str) -> str:

@@ -169,15 +169,8 @@ class Plan:
 
     def key_guards(self) -> list[str]:
         """Conditions on the keys: OpenMLDB gives no row for a row without a key."""
-        found: dict[str, None] = {}
-        for stream in self.streams:
-            if stream.key and stream.key_type:
-                found[f"{stream.key} IS NOT NULL"] = None
-            elif stream.key:
-                types = ", ".join(f"'{t}'" for t in KEY_TYPES)
-                refused = "raise_error('a window is ordered by a number or a timestamp')"
-                found[f"IF(typeof({stream.key}) IN ({types}), {stream.key} IS NOT NULL, {refused})"] = None
-        return list(found)
+        streams = [] if self._select.rules.keyless else self.streams
+        return list(dict.fromkeys(f"{stream.key} IS NOT NULL" for stream in streams if stream.key))
 
 
 def _keeps_order(call: Call) -> bool:

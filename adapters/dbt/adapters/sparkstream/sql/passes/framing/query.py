@@ -166,15 +166,9 @@ class Query:
         """SELECT *, items FROM query."""
         return Select(["*", *items], query, self._relation.alias or "", where=[condition] if condition else [])
 
-    def _guards(self) -> list[str]:
-        """What OpenMLDB asks of rows and arguments, as conditions."""
-        if not self._select.rules.typed:
-            return []
-        return [*self._additions.guards, *self._plan.key_guards()]
-
     def _guarded(self, condition: str | None) -> str | None:
         """A condition and the guards."""
-        guards = self._guards()
+        guards = self._plan.key_guards()
         both = [f"({condition})" if guards and condition and _or(condition) else condition, *guards]
         return " AND ".join(c for c in both if c) or None
 
@@ -196,7 +190,7 @@ class Query:
                 Select([*items, str(i), *arrival.values()], table)
                 for i, (items, table) in enumerate(map(relation.union, tables), 1)
             ]
-            checks = " AND ".join([*plan.union_checks, *self._guards()]) or None
+            checks = " AND ".join([*plan.union_checks, *plan.key_guards()]) or None
             query = self._over(UnionAll([first, *others]), keys, checks)
         elif relation.several:
             query = self._over(first, keys)

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.dialects.frame_rules import FRAME_RULES
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
-from dbt.adapters.sparkstream.sql.passes.framing.block import Block, holding, inside
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, find_calls, find_windows
 from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
 from dbt.adapters.sparkstream.sql.passes.framing.times import likely_times, may_be_time
@@ -68,10 +68,6 @@ class FramedSelect:
         """The calls that stand within a span."""
         first = bisect_left(self._places, (span[0],))
         return [call for call in self.calls[first : bisect_left(self._places, (span[1],))] if inside(call.span, span)]
-
-    def is_in_call(self, span: Span) -> bool:
-        """Whether a span lies within a call over a window of ours."""
-        return holding(span, self._places) is not None
 
     @cached_property
     def _places(self) -> list[Span]:

@@ -259,7 +259,7 @@ class GroupWindows:
         for argument, node in zip(names, rest, strict=True):
             place = source.span(node)
             try:
-                values[argument] = read_interval(source.tokens_in(place), strict=self._strict)
+                values[argument] = read_interval(source.tokens_in(place), flink=self._strict)
             except IntervalError as error:
                 raise source.error(place, f"{name}'s {argument}: {error}", error.hint) from None
         try:
