@@ -1,4 +1,7 @@
-"""Sources with `meta: stream:` where a batch reads them, over each method of a profile."""
+"""Sources with `meta: stream:` where a batch reads them, over each method of a profile.
+
+On the session, `tests/functional/streaming/test_batch_sources.py` asks the same.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.integration.targets import DbtProject, Target, problems, write
+from tests.lib.support import ON_THE_SERVER
 
+pytestmark = ON_THE_SERVER
 TABLE = "{{ config(materialized='table') }}\n"
 MODELS = {
     "kinds": TABLE + "select upper(kind) as kind, count(*) as n from {{ source('land', 'events') }} group by 1",

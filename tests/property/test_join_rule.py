@@ -195,7 +195,7 @@ def joined_windows(draw: Callable[..., Any], zone: str) -> Batch:
 
 
 def test_same_rows_by_one_bound(spark: SparkSession) -> None:
-    @settings(thorough, max_examples=3)
+    @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(joined_windows))
     @example(corners("Europe/Berlin", "timestamp_ntz"))
     @example(replace(edges("Europe/Berlin"), typed=True))
@@ -212,7 +212,7 @@ def test_same_rows_by_one_bound(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("name", HIGHEST)
 def test_same_highest(spark: SparkSession, name: str) -> None:
-    @settings(thorough, max_examples=2)
+    @settings(thorough, max_examples=1)
     @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(joined_windows))
     @example(replace(edges("Europe/Berlin"), typed=True))
     def same(batch: Batch) -> None:
