@@ -11,7 +11,7 @@ import pytest
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
 from dbt.adapters.sparkstream.sql.core.literals import backticked, named, quoted
-from dbt.adapters.sparkstream.streaming.outdated import is_named_for
+from dbt.adapters.sparkstream.streaming.sidecars import is_named_for
 
 ADAPTER = Path(__file__).parents[2] / "adapters/dbt/adapters/sparkstream"
 

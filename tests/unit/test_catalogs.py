@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.impl import SparkStreamAdapter
 from dbt.adapters.sparkstream.relation import SparkStreamRelation
 from dbt.adapters.sparkstream.spark.namespaces import Namespaces
-from dbt.adapters.sparkstream.streaming.tables.table import is_in_catalog
+from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 
 
 def relation(**path: Any) -> SparkStreamRelation:

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.tables import plain_files
 from dbt.adapters.sparkstream.streaming.worker import corrections, sink
-from dbt.adapters.sparkstream.streaming.worker.partitions import Append
+from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from tests.functional.streaming.feed import TABLES, EventRow, Feed
 from tests.functional.streaming.test_constructs import BOUNDS, LAG, SEED, told
 from tests.functional.streaming.test_open import SHOWN, view

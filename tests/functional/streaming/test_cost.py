@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.watch import Watch
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.compaction import Compaction
+from dbt.adapters.sparkstream.streaming.tables.staging import Compaction
 from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections
 from dbt.adapters.sparkstream.streaming.worker.sink import Done
 from tests.functional.streaming.feed import Feed

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.config import DAY
+from dbt.adapters.sparkstream.streaming.model import DAY
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.worker.partitions import Append
+from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from tests.functional.streaming.feed import Feed
 
 BOUNDS = "window_start, window_end"

@@ -167,11 +167,11 @@ def test_a_run_that_fails(shop: Project, told: Callable[[], list[dict[str, Any]]
 def test_a_run_that_goes_on(
     shop: Project, told: Callable[[], list[dict[str, Any]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dbt.adapters.sparkstream.streaming.operations import continuous
+    from dbt.adapters.sparkstream.streaming.operations import stopping
 
     monkeypatch.setattr(runs, "SETTLES", 0.0)
     stop = threading.Event()
-    monkeypatch.setattr(continuous, "_stop", stop)
+    monkeypatch.setattr(stopping, "_stop", stop)
     shop.write({"models/files.sql": FILES.replace("')", "', trigger={'processing_time': '1 second'})", 1)})
     events = tmp_path / "events"
 

@@ -18,13 +18,13 @@ from dbt.adapters.sparkstream.server.process import birth
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming import lease
-from dbt.adapters.sparkstream.streaming.holder import place
+from dbt.adapters.sparkstream.streaming.ledger import place
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.spark import engine
-from dbt.adapters.sparkstream.streaming.worker import partitions, sink
-from dbt.adapters.sparkstream.streaming.worker.partitions import Append
+from dbt.adapters.sparkstream.streaming.worker import appends, sink
+from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from tests.functional.streaming.feed import Feed
 from tests.lib.support import quick_session
 
@@ -339,7 +339,7 @@ def test_a_half_written_micro_batch_is_completed(feed: Feed, same: bool, monkeyp
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS, partition_by=("v",))
     feed.add("bid", [(i, 1010, "a", i if i < 8 else None) for i in range(2, 10)])
-    table, write = f"{feed.schema}.model", partitions.overwrite
+    table, write = f"{feed.schema}.model", appends.overwrite
 
     def half(rows: DataFrame, name: str) -> None:
         # 99 is a row that the second attempt doesn't have, as of a table that a join reads.
@@ -352,7 +352,7 @@ def test_a_half_written_micro_batch_is_completed(feed: Feed, same: bool, monkeyp
         shutil.move(moved.with_name("aside"), moved)
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(partitions, "overwrite", half)
+    monkeypatch.setattr(appends, "overwrite", half)
     with pytest.raises(StreamingError, match="killed"):
         feed.run(ROWS, partition_by=("v",))
     monkeypatch.undo()
@@ -370,13 +370,13 @@ def test_a_write_replaces_its_micro_batch_alone(feed: Feed, monkeypatch: pytest.
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "b", 1)])
     feed.run(TUMBLE, keep_late=True)
     feed.add("bid", [(3, 1006, "a", 1), (4, 1100, "b", 1)])
-    write = partitions.overwrite
+    write = appends.overwrite
 
     def static(rows: DataFrame, name: str) -> None:
         rows.sparkSession.conf.set("spark.sql.sources.partitionOverwriteMode", "static")
         write(rows, name)
 
-    monkeypatch.setattr(partitions, "overwrite", static)
+    monkeypatch.setattr(appends, "overwrite", static)
     monkeypatch.setattr(engine, "overwrite", static)
     assert feed.run(TUMBLE, keep_late=True).late == 1
     feed.add("bid", [(5, 1006, "a", 1)])

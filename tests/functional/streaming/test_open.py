@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.worker import open_views, sink
-from dbt.adapters.sparkstream.streaming.worker.partitions import Append
+from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import EventRow, Feed, ordered
 from tests.functional.streaming.test_constructs import BOUNDS, CONSTRUCTS, LAG, SEED, told

@@ -90,7 +90,7 @@ def test_for_people_and_for_prometheus(shop: Project, tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed(shop: Project) -> None:
-    from dbt.adapters.sparkstream.streaming.holder import Holder
+    from dbt.adapters.sparkstream.streaming.ledger import Holder
 
     mine = Holder.mine()
     for born, status in ((mine.born, "running"), ("another process", "killed")):

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.worker.partitions import Append
+from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import location

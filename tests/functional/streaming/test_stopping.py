@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import Holder
 from dbt.adapters.sparkstream.streaming.operations.stopping import ENDED, KILLED, NO_RUN, Announced, OnServer, stopped
 from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine

@@ -13,7 +13,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming import lease, run
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.worker import sink
-from dbt.adapters.sparkstream.streaming.worker.delta import DeltaAppend
+from dbt.adapters.sparkstream.streaming.worker.appends import DeltaAppend
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.worker.delta import DeltaAppend
+from dbt.adapters.sparkstream.streaming.worker.appends import DeltaAppend
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import refused
 from tests.functional.streaming.test_rebuilt import OLD, OTHER, add, generation, rows, run

@@ -8,7 +8,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.worker import sink
-from dbt.adapters.sparkstream.streaming.worker.partitions import IcebergAppend
+from dbt.adapters.sparkstream.streaming.worker.appends import IcebergAppend
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
 from tests.parts.backfills import check_backfills

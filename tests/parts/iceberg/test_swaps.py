@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.worker.partitions import IcebergAppend
+from dbt.adapters.sparkstream.streaming.worker.appends import IcebergAppend
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.test_once import refused

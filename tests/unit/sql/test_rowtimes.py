@@ -9,7 +9,7 @@ import pytest
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.translate import traced, with_event_times
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import planned
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 

@@ -9,8 +9,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.sql.streaming import plan
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import OfSessions, OfWindows, Range
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError

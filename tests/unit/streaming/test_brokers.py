@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, explained
-from dbt.adapters.sparkstream.streaming.sources import brokers
+from dbt.adapters.sparkstream.streaming.sources.kafka import check_brokers
 from dbt.adapters.sparkstream.streaming.spark import engine
 
 
@@ -17,7 +17,7 @@ def test_no_broker_answers() -> None:
     with socket.socket() as unused, pytest.raises(StreamingError) as error:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
-        brokers.check(f"{address}, nowhere.invalid:9092,PLAINTEXT://broker", "the options of raw.bid")
+        check_brokers(f"{address}, nowhere.invalid:9092,PLAINTEXT://broker", "the options of raw.bid")
     told = str(error.value)
     for words in (
         f"no broker of Kafka answers at {address}: connection refused",
@@ -30,7 +30,7 @@ def test_no_broker_answers() -> None:
 
 def test_one_broker_of_several_is_enough() -> None:
     with socket.create_server(("127.0.0.1", 0)) as broker:
-        brokers.check(f"nowhere.invalid:9092,127.0.0.1:{broker.getsockname()[1]}", "")
+        check_brokers(f"nowhere.invalid:9092,127.0.0.1:{broker.getsockname()[1]}", "")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.decide import Decision, Due, Wanted, check_replaceable, decide
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import Ledger
+from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Recorded

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import GRACE, Ledger, Stage, is_over, properties
+from dbt.adapters.sparkstream.streaming.ledger import GRACE, Holder, Ledger, Stage, is_over, properties
 
 HOLDER = {"id": "r1", "host": "h", "pid": 7, "alive": 5.5, "place": "here", "born": "b", "java": [8, "c"]}
 OF_0_2_0 = {

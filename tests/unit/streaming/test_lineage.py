@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.reports import datasets, lineage
+from dbt.adapters.sparkstream.streaming.reports import lineage
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
@@ -29,7 +29,7 @@ def nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def named(reader: dict[str, Any]) -> list[tuple[str, str]]:
     source = StreamSource("stream_bid", "`raw`.`bid`", reader=reader)
-    return [(d.namespace, d.name) for d in datasets.of_source(CATALOG, source)]
+    return [(d.namespace, d.name) for d in lineage.of_source(CATALOG, source)]
 
 
 @pytest.mark.parametrize(
@@ -63,27 +63,27 @@ def test_topics() -> None:
         ("kafka://b1:9093", "bids")
     ]
     sink = Topic.read({"format": "kafka", "topic": "sums", "options": {"kafka.bootstrap.servers": "b1"}})
-    topic = datasets.of_sink(sink, "shop.bids")
+    topic = lineage.of_sink(sink, "shop.bids")
     assert (topic.namespace, topic.name) == ("kafka://b1:9092", "sums")
 
 
 def test_tables() -> None:
     assert named({}) == [(CATALOG, "raw.bid")]
     assert named({"format": "rate"}) == [(CATALOG, "raw.bid")]  # no rule of OpenLineage's names it
-    assert datasets.table(CATALOG, "`lake`.`shop`.`bids`").name == "lake.shop.bids"
+    assert lineage.table(CATALOG, "`lake`.`shop`.`bids`").name == "lake.shop.bids"
 
 
 @pytest.mark.parametrize(
     ("method", "settings", "namespace"),
     [
         ("thrift", {}, CATALOG),
-        ("connect", {datasets.METASTORES: "thrift://meta:9083,thrift://other:9083"}, "hive://meta:9083"),
-        ("session", {datasets.WAREHOUSE: "file:/shop/.sparkstream/warehouse"}, "file:/shop/.sparkstream/warehouse"),
-        ("session", {datasets.WAREHOUSE: "s3a://shop/warehouse"}, "s3://shop/warehouse"),
+        ("connect", {lineage.METASTORES: "thrift://meta:9083,thrift://other:9083"}, "hive://meta:9083"),
+        ("session", {lineage.WAREHOUSE: "file:/shop/.sparkstream/warehouse"}, "file:/shop/.sparkstream/warehouse"),
+        ("session", {lineage.WAREHOUSE: "s3a://shop/warehouse"}, "s3://shop/warehouse"),
     ],
 )
 def test_catalogs(method: str, settings: dict[str, str], namespace: str) -> None:
-    assert datasets.catalog_namespace(method, "etl", 10000, settings) == namespace
+    assert lineage.catalog_namespace(method, "etl", 10000, settings) == namespace
 
 
 def test_what_configures_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_what_spark_cannot_describe_is_left_out() -> None:
     events: list[Any] = []
     warnings: list[str] = []
     client, engine = Client(), Engine()
-    bids = datasets.table(CATALOG, "`s`.`bids`")
+    bids = lineage.table(CATALOG, "`s`.`bids`")
     told = lineage.Lineage(client, model, engine, [], [bids], warnings.append)  # type: ignore[arg-type]
     with told.told():
         pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.streaming.reports.metrics import prometheus, table
+from dbt.adapters.sparkstream.streaming.reports.overview import prometheus, table
 
 NOW = 1_000_000.0
 BIDS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.spark.paths import is_relative, path_of, within
+from dbt.adapters.sparkstream.streaming.spark.folders import is_relative, path_of, within
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition, digest
-from dbt.adapters.sparkstream.streaming.holder import Holder
+from dbt.adapters.sparkstream.streaming.ledger import Holder
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.rendered import Registry
@@ -23,9 +23,9 @@ from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut, warnin
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, Kind
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.eventtimes import is_ahead, limit
-from dbt.adapters.sparkstream.streaming.spark.paths import path_of
-from dbt.adapters.sparkstream.streaming.tables.table import batch_of
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of
+from dbt.adapters.sparkstream.streaming.spark.watermarks import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of
 
 
 def test_configs_are_read() -> None:

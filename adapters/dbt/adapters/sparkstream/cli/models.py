@@ -71,11 +71,11 @@ def stream(
     Each MODEL is what `dbt run --select` takes. A model's trigger says how often it looks for new rows, every 10
     seconds by default. On Ctrl-C, the micro-batches that run are ended first.
     """
-    from dbt.adapters.sparkstream.streaming.operations import continuous
+    from dbt.adapters.sparkstream.streaming.operations.stopping import leave_running
 
     options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
     given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
-    ended_well = continuous.run(given, models)
+    ended_well = leave_running(given, models)
     # Ctrl-C from here on ends the process at once, without a stack trace.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if not ended_well:
@@ -120,17 +120,17 @@ def show(models: tuple[str, ...], form: str, output: Path | None, **options: str
     MODEL names models, all by default. The figures come from the table sparkstream_runs, to which a run that goes on
     writes every half minute.
     """
-    from dbt.adapters.sparkstream.streaming.reports import metrics
+    from dbt.adapters.sparkstream.streaming.reports.overview import prometheus, table
 
     lines: list[str] = []
     run_operation("sparkstream_streams", {"models": list(models)}, options, lines.append)
     found = [json.loads(line) for line in lines]
     if form == "prometheus":
-        text = metrics.prometheus(found)
+        text = prometheus(found)
     elif form == "json":
         text = "".join(f"{line}\n" for line in lines)
     else:
-        text = "\n".join(metrics.table(found, time.time())) + "\n"
+        text = "\n".join(table(found, time.time())) + "\n"
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.secrecy.pythonlog import silence_python_log
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 DEFAULT_PORT = 15002
 """Where Spark Connect listens unless told otherwise."""
@@ -49,6 +49,20 @@ def _stop_all() -> None:
 def is_connect(session: object) -> bool:
     """Whether a session is one over Spark Connect, and not of a Spark in this process."""
     return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def expression(rows: DataFrame, sql: str) -> Column:
+    """A column by its SQL, for rows of a session over Spark Connect or of a Spark in this process.
+
+    `pyspark.sql.functions` makes columns of one sort for the whole process, and dbt has no Spark in it with Connect.
+    """
+    if is_connect(rows.sparkSession):
+        from pyspark.sql.connect import functions as connect_functions
+
+        return connect_functions.expr(sql)
+    from pyspark.sql import functions
+
+    return functions.expr(sql)
 
 
 def address(host: str, port: int, parameters: Mapping[str, str]) -> str:

@@ -24,21 +24,19 @@ from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Finding, Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags, nodes
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.operations import continuous
+from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
+from dbt.adapters.sparkstream.streaming.operations import stopping
 from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
 from dbt.adapters.sparkstream.streaming.operations.stopping import Announced, OnServer, stopped
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.rendered import Registry
-from dbt.adapters.sparkstream.streaming.reports import datasets, lineage
+from dbt.adapters.sparkstream.streaming.reports import lineage
 from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel, overview
 from dbt.adapters.sparkstream.streaming.reports.runs_table import NAME as RUNS
 from dbt.adapters.sparkstream.streaming.reports.terminal import ProgressLine
 from dbt.adapters.sparkstream.streaming.run import Run
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host
@@ -64,7 +62,7 @@ class StreamingModels:
         self._cancelled.set()
 
     def _stops(self) -> bool:
-        return self._cancelled.is_set() or continuous.is_stopping()
+        return self._cancelled.is_set() or stopping.is_stopping()
 
     @contextmanager
     def _announced(self, model: str) -> Iterator[Callable[[], bool]]:
@@ -167,11 +165,11 @@ class StreamingModels:
         """Runs a streaming model."""
         adapter = self._adapter
         model = self._read(node, sql, relation, run_id)
-        interval = (model.config.interval or continuous.DEFAULT_INTERVAL) if continuous.is_on() else None
+        interval = (model.config.interval or stopping.DEFAULT_INTERVAL) if stopping.is_on() else None
         model = replace(model, config=replace(model.config, interval=interval))
 
         def report(line: str) -> None:
-            (logger.info if continuous.is_on() else logger.debug)(f"{model.identifier}: {line}")
+            (logger.info if stopping.is_on() else logger.debug)(f"{model.identifier}: {line}")
 
         with self.as_dbt_errors():
             engine = Engine.open(adapter.connections.environment)
@@ -258,19 +256,19 @@ class StreamingModels:
         if client is None:
             return None
         credentials = self._adapter.connections.environment.credentials
-        settings = {name: engine.setting(name) for name in datasets.SETTINGS}
-        catalog = datasets.catalog_namespace(str(credentials.method), credentials.host, credentials.port, settings)
-        inputs = [dataset for source in model.sources for dataset in datasets.of_source(catalog, source)]
+        settings = {name: engine.setting(name) for name in lineage.SETTINGS}
+        catalog = lineage.catalog_namespace(str(credentials.method), credentials.host, credentials.port, settings)
+        inputs = [dataset for source in model.sources for dataset in lineage.of_source(catalog, source)]
         streams = {source.relation for source in model.sources}
         manifest: Any = self._adapter.get_macro_resolver()
         for id_ in node["depends_on"]["nodes"]:
             other = manifest.nodes.get(id_) or manifest.sources.get(id_)
             name = getattr(other, "relation_name", None)
             if name and name not in streams:
-                inputs.append(datasets.table(catalog, name))
-        outputs = [datasets.table(catalog, model.relation)]
+                inputs.append(lineage.table(catalog, name))
+        outputs = [lineage.table(catalog, model.relation)]
         if model.config.topic is not None:
-            outputs.append(datasets.of_sink(model.config.topic, model.relation))
+            outputs.append(lineage.of_sink(model.config.topic, model.relation))
         return lineage.Lineage(client, model, engine, inputs, outputs, logger.info)
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:

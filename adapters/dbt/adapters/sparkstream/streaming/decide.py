@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.settings import CONTINUE, SWAP
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource

@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import Ledger
+from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 

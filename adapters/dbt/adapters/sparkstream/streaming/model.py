@@ -1,12 +1,323 @@
-"""A streaming model as a run knows it."""
+"""The configs of a streaming model as a value, checked before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.settings import (
+    AVAILABLE_NOW,
+    MEANINGLESS,
+    NAMED,
+    OFF,
+    OURS,
+    PROCESSING_TIME,
+    SWAP,
+    SWAPPING,
+    UPDATE,
+)
+from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.folders import parent_of
+from dbt.adapters.sparkstream.streaming.tables.formats import FILE_FORMATS, LOGGED_FORMATS, Format, format_of
+
+DAY = Interval.parse("1 day")
+
+
+@dataclass(frozen=True)
+class StreamConfig:
+    """How a streaming model runs.
+
+    Attributes:
+        event_time: the column that holds when a row's event happened, in the sources that don't say it themselves.
+        watermark: how far behind the latest event time a row may be and still count; None for no watermark.
+        max_future: how far ahead of the clock a row's time may be; None for as far as it likes.
+        interval: time between two micro-batches while it is left running; None to end when all is processed.
+        checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.
+        max_files_per_trigger: how many new files of a source make a micro-batch; None for all there are.
+        on_query_change: `fail`, `rebuild`, `swap` or `continue`: what happens when the query differs from the query of
+            the rows so far.
+        on_source_change: `fail`, `rebuild`, `swap` or `accept`: the same for a source whose processed files are gone.
+        on_full_refresh: `rebuild` or `swap`: how `--full-refresh` makes the table anew.
+        on_foreign_write: `fail` or `accept`: the same for rows that something else has written.
+        keep_late: whether late rows go to a table.
+        lateness: how long after a window is closed a late row still corrects it; None where late rows correct nothing.
+        shows_open: whether views show the windows that are open.
+        keep_unreadable: whether rows with values that can't be read go to a table.
+        flush: whether a run ends by closing all windows; None where no run ever does.
+        compact_every: after how many micro-batches the table's rows are put into few files; None for never.
+        topic: the topic that gets the rows, beside the table; None for none.
+        file_format: the format of the table.
+        location_root: the folder that the table's folder goes into.
+        partition_by: columns to partition the table by.
+        liquid_clustered_by: columns that Delta clusters the table by.
+        tblproperties: properties of the table.
+    """
+
+    event_time: str | None = None
+    watermark: Interval | None = None
+    max_future: Interval | None = DAY
+    interval: Interval | None = None
+    checkpoint_location: str | None = None
+    max_files_per_trigger: int | None = None
+    on_query_change: str = "fail"
+    on_source_change: str = "fail"
+    on_full_refresh: str = "rebuild"
+    on_foreign_write: str = "fail"
+    keep_late: bool = False
+    lateness: Interval | None = None
+    shows_open: bool = False
+    keep_unreadable: bool = True
+    flush: bool | None = None
+    compact_every: int | None = None
+    topic: Topic | None = None
+    file_format: str = "parquet"
+    location_root: str | None = None
+    partition_by: tuple[str, ...] = ()
+    liquid_clustered_by: tuple[str, ...] = ()
+    tblproperties: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def swaps(self) -> str | None:
+        """The first setting by which the table is rebuilt in staging; None for none."""
+        return next((name for name in SWAPPING if getattr(self, name) == SWAP), None)
+
+    def sidecar_root(self, location: str) -> str:
+        """What the names of a table's sidecar folders begin with, by the folder of the table."""
+        return (self.checkpoint_location or f"{parent_of(location)}/_sparkstream").rstrip("/") + "/"
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any], root: Path = Path()) -> StreamConfig:
+        """Reads and checks the configs of a model.
+
+        Args:
+            config: the model's configs; those that aren't ours, dbt's or dbt-spark's are the user's own.
+            root: the project's folder, which has the files of schemas.
+
+        Raises:
+            StreamingError: one is misspelt, has no meaning here, can't have its value, or contradicts another.
+        """
+        given = {name: value for name, value in config.items() if value is not None}
+        _check_names(given)
+        interval = _trigger(given.get("trigger", AVAILABLE_NOW))
+        if given.get("output_mode", "append") != "append":
+            raise StreamingError(
+                f"output_mode can't be {given['output_mode']!r}: a table gets rows when they are final\n"
+                "  leave output_mode out, or write 'append'"
+            )
+        if given.get("on_schema_change", "ignore") != "ignore":
+            raise StreamingError(
+                "on_schema_change has no meaning here: other columns are another query\n"
+                "  write on_query_change='rebuild' to have the table rebuilt then"
+            )
+        read = cls(
+            event_time=_text(given, "event_time"),
+            watermark=_watermark(given["watermark"]) if "watermark" in given else None,
+            max_future=_max_future(given.get("max_future", NAMED["max_future"].default)),
+            interval=interval,
+            checkpoint_location=_text(given, "checkpoint_location"),
+            max_files_per_trigger=_count(given, "max_files_per_trigger"),
+            on_query_change=_word(given, "on_query_change"),
+            on_source_change=_word(given, "on_source_change"),
+            on_full_refresh=_word(given, "on_full_refresh"),
+            on_foreign_write=_word(given, "on_foreign_write"),
+            keep_late=_word(given, "late_rows") in ("keep", UPDATE),
+            lateness=_lateness(given),
+            shows_open=_word(given, "emit") == "open",
+            keep_unreadable=_word(given, "unreadable_rows") == "keep",
+            flush=_flag(given, "flush"),
+            compact_every=_count(given, "compact_every"),
+            topic=Topic.read(given["sink"], root) if "sink" in given else None,
+            file_format=(_text(given, "file_format") or str(NAMED["file_format"].default)).lower(),
+            location_root=_text(given, "location_root"),
+            partition_by=_names(given, "partition_by"),
+            liquid_clustered_by=_names(given, "liquid_clustered_by"),
+            tblproperties=tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
+        )
+        if why := next(_contradictions(read), None):
+            raise StreamingError(why)
+        return read
+
+
+def _contradictions(read: StreamConfig) -> Iterator[str]:
+    """What doesn't go with what: all refusals of several configs together, each with what to write."""
+    format_ = format_of(read.file_format)
+    if read.flush and read.interval:
+        yield (
+            "flush closes all windows at the end of a run, and a run with trigger processing_time has none\n"
+            "  leave one of them out"
+        )
+    if read.swaps:
+        excluded = {
+            f"file_format='{format_.name}'": not format_.is_files and not format_.has_log,
+            f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
+            "emit='open'": read.shows_open,
+            "sink": read.topic is not None,
+            "flush": read.flush is not None,
+        }
+        for name in (name for name, is_given in excluded.items() if is_given):
+            yield (
+                f"{read.swaps}='{SWAP}' can't be with {name}: a table takes the place of another one where it is in "
+                f"{', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside it\n"
+                f"  write {read.swaps}='rebuild', or leave the other one out"
+            )
+    if read.liquid_clustered_by and (not format_.clusters or read.partition_by):
+        yield (
+            "only a table in Delta without partitions is clustered by liquid_clustered_by\n"
+            "  write file_format='delta' and no partition_by, or leave liquid_clustered_by out"
+        )
+    if read.shows_open and format_.has_log:
+        yield (
+            "emit='open' needs a table of files, with a partition for each micro-batch, and this one is in "
+            f"{format_.name.capitalize()}\n  write another file_format, such as parquet, or leave emit out"
+        )
+    if read.compact_every is not None and not format_.compacts:
+        yield (
+            f"a table in {format_.name} takes no compact_every: its partitions, one for each micro-batch, stay as "
+            "they are in a compaction\n  leave compact_every out, or write file_format='delta'"
+        )
+    if read.lateness is not None:
+        yield from _against_corrections(read, format_)
+
+
+def _against_corrections(read: StreamConfig, format_: Format) -> Iterator[str]:
+    """What doesn't go with corrections of closed windows."""
+    if read.topic is not None:
+        yield (
+            "late_rows='update' doesn't go with a sink: what a topic has got can't be corrected\n"
+            "  write late_rows='keep', or send the rows to the topic from a model of its own"
+        )
+    if not format_.is_files and not format_.has_log:
+        yield (
+            f"late_rows='update' is for tables in Delta, Iceberg and files, and this one is in {format_.name}\n"
+            "  write another file_format, or late_rows='keep'"
+        )
+    whys = {
+        "partition_by": "a window's rows would lie in several partitions, which change one by one",
+        "compact_every": "a compaction puts all rows into one partition, to be written anew each time",
+    }
+    for name, why in whys.items():
+        if format_.is_files and getattr(read, name):
+            yield (
+                f"late_rows='update' doesn't go with {name} in a table of files: {why}\n"
+                f"  write file_format='delta', or leave {name} out"
+            )
+
+
+def _check_names(given: Mapping[str, Any]) -> None:
+    for name, why in MEANINGLESS.items():
+        if given.get(name):
+            raise StreamingError(f"a streaming model takes no {name}: {why}\n  leave it out")
+    for name in given:
+        # Any other name is the user's own.
+        if name not in NAMED and name not in _of_dbt() and (hint := did_you_mean(name, OURS, cutoff=0.8)):
+            raise StreamingError(f"a streaming model has no config {name!r}\n  {hint}")
+
+
+@cache
+def _of_dbt() -> frozenset[str]:
+    """The configs that dbt has for every model."""
+    from dbt.artifacts.resources.v1.model import ModelConfig
+
+    return frozenset(field.name for field in dataclasses.fields(ModelConfig))
+
+
+def _lateness(given: Mapping[str, Any]) -> Interval | None:
+    updates = given.get("late_rows") == UPDATE
+    if updates != ("lateness" in given):
+        raise StreamingError(
+            "late_rows='update' needs to know how long closed windows can be corrected: their state is kept so long\n"
+            "  write lateness='1 hour'"
+            if updates
+            else "lateness says how long late rows correct closed windows\n"
+            "  write late_rows='update' with it, or leave it out"
+        )
+    read = _interval("lateness", given["lateness"]) if updates else None
+    if read is not None and (read.micros <= 0 or read.micros % 1000):
+        raise StreamingError(
+            f"lateness is no whole number of milliseconds above 0: {given['lateness']}\n  write it such as '1 hour'"
+        )
+    return read
+
+
+def _trigger(value: Any) -> Interval | None:
+    if value == AVAILABLE_NOW:
+        return None
+    if isinstance(value, Mapping) and list(value) == [PROCESSING_TIME]:
+        return _interval(f"trigger's {PROCESSING_TIME}", value[PROCESSING_TIME])
+    raise StreamingError(
+        f"trigger can't be {value!r}\n  write '{AVAILABLE_NOW}', or {{'{PROCESSING_TIME}': '10 seconds'}}"
+    )
+
+
+def _interval(name: str, value: Any) -> Interval:
+    try:
+        read = Interval.parse(str(value))
+    except IntervalError as error:
+        raise StreamingError(f"{name}: {error}\n  {error.hint or 'write it such as 10 minutes'}") from error
+    if read.micros < 0:
+        raise StreamingError(f"{name} can't be negative: {value}\n  write it such as '10 minutes', or '0 seconds'")
+    return read
+
+
+def watermark(value: str) -> Interval:
+    """A watermark's delay, such as `'10 minutes'`.
+
+    Raises:
+        StreamingError: the text is none.
+    """
+    return _interval("watermark", value)
+
+
+_watermark = watermark
+
+
+def _max_future(value: Any) -> Interval | None:
+    # YAML reads an `off` without quotes as false.
+    return None if value is False or value == OFF else _interval("max_future", value)
+
+
+def _text(given: Mapping[str, Any], name: str) -> str | None:
+    value = given.get(name)
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    raise StreamingError(f"{name} is not a text: {value!r}")
+
+
+def _names(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = given.get(name) or []
+    return (value,) if isinstance(value, str) else tuple(map(str, value))
+
+
+def _count(given: Mapping[str, Any], name: str) -> int | None:
+    value = given.get(name)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value
+    raise StreamingError(f"{name} is no positive whole number: {value!r}\n  write it such as 100")
+
+
+def _word(given: Mapping[str, Any], name: str) -> str:
+    words = NAMED[name].words
+    value = given.get(name, words[0])
+    if value not in words:
+        raise StreamingError(f"{name} can't be {value!r}\n  write one of {', '.join(words)}")
+    return str(value)
+
+
+def _flag(given: Mapping[str, Any], name: str) -> bool | None:
+    value = given.get(name)
+    if value is None or isinstance(value, bool):
+        return value
+    if str(value).lower() in ("true", "false"):
+        return str(value).lower() == "true"
+    raise StreamingError(f"{name} can't be {value!r}\n  write true or false")
 
 
 @dataclass(frozen=True)

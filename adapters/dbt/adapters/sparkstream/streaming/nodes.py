@@ -16,14 +16,13 @@ from dbt.adapters.sparkstream.sql.core.traced import Traced
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
 from dbt.adapters.sparkstream.sql.translate import may_name_rowtime, with_event_times
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
-from dbt.adapters.sparkstream.streaming.config import StreamConfig, watermark
-from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig, watermark
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import format_of
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, is_in_catalog
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""

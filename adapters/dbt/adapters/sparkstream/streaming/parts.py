@@ -1,18 +1,54 @@
-"""Parts of a run: a model's table, sources, query and sidecar folders, each made once in a session of its own."""
+"""Parts of a run: a model's table, sources, query, sink and sidecar folders, in a session of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+from dbt.adapters.sparkstream.sql.streaming.endings import (
+    CLOSED,
+    KEPT,
+    NEW,
+    SO_FAR,
+    UNTIL,
+    OnHistory,
+    OnSessions,
+    OnSlices,
+)
+from dbt.adapters.sparkstream.streaming.decide import Wanted
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
+from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.outdated import Leftovers
-from dbt.adapters.sparkstream.streaming.query import ModelQuery
-from dbt.adapters.sparkstream.streaming.sidecars import Places
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
+from dbt.adapters.sparkstream.streaming.sidecars import Sidecars, definition_folder
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
-from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.kinds import table_of
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, done_folder
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
+from dbt.adapters.sparkstream.streaming.spark.watermarks import limit
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH
+from dbt.adapters.sparkstream.streaming.tables.delta import DeltaTable
+from dbt.adapters.sparkstream.streaming.tables.formats import DELTA, FILE_FORMATS, ICEBERG
+from dbt.adapters.sparkstream.streaming.tables.iceberg import IcebergTable
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
+from dbt.adapters.sparkstream.streaming.tables.plain_files import FileTable
+from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
+from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections
+from dbt.adapters.sparkstream.streaming.worker.sink import Done, Fence, Sink
+from dbt.adapters.sparkstream.streaming.worker.state import RowStore, SliceStore, Watermark
+
+_TABLES = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA.name: DeltaTable, ICEBERG.name: IcebergTable}
+"""Format -> the class of its tables."""
+
+
+def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
+    """The table of a streaming model, by its name as SQL has it, and what it is stored as."""
+    return _TABLES.get(file_format, StreamTable)(engine, name)
 
 
 class Parts:
@@ -28,10 +64,8 @@ class Parts:
     Attributes:
         table: the model's table.
         sources: its sources.
-        query: its query, with them.
         views: the views of its open windows.
-        places: the table's sidecar folders.
-        leftovers: what earlier tables of the model have left.
+        sidecars: the table's sidecar folders.
     """
 
     def __init__(
@@ -49,7 +83,191 @@ class Parts:
         self.warn = warn
         self.table = table_of(engine, model.relation, model.config.file_format)
         self.sources = Sources(engine, model.config, warn)
-        self.query = ModelQuery(model, plan, engine, self.sources)
         self.views = OpenWindows(engine, model, plan)
-        self.places = Places(model, self.table)
-        self.leftovers = Leftovers(engine, self.table, model, self.places, self.views, report)
+        self.sidecars = Sidecars(engine, self.table, model, self.views, report)
+
+    # -- the query ---------------------------------------------------------------------------------
+    def define(self, source: StreamSource, flush: str | None = None) -> StreamSource:
+        """Makes a stream known to Spark; the model's own event time and watermark where it has none."""
+        config = self.model.config
+        options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
+        if config.max_files_per_trigger is not None:
+            options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
+        if not source.reader:
+            source = self.sources.seen(source)
+        self.sources.check_streams(source)
+        options |= self.sources.options(source)
+        self.engine.check_brokers(source.kind.brokers, f"the options of {source.relation}, in meta: stream:")
+        stream = self.engine.streams.of(source, options)
+        names = {name.casefold(): name for name in stream.columns}
+        watermark = config.watermark if source.watermark is None else source.watermark
+        if watermark is not None and config.lateness is not None:
+            # What Spark calls late is what is later than closed windows can be corrected.
+            watermark = Interval(watermark.micros + config.lateness.micros)
+        event_time = source.event_time or config.event_time
+        if watermark is not None and event_time is None:
+            raise StreamingError("a watermark needs to know the event time\n  write config(event_time='...'): a column")
+        if event_time is not None and event_time.casefold() not in names:
+            raise StreamingError(
+                f"{source.relation} has no column {event_time} for the event time\n  it has {', '.join(names.values())}"
+            )
+        drop = (BATCH,) if BATCH in names else ()
+        until = limit(config.max_future) if self.plan.waits else None
+        observed = not (self.plan.read_once and self.sources.can_be_read_again(source))
+        self.engine.streams.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
+        return replace(source, event_time=event_time, watermark=watermark)
+
+    def defined(self, flush: str | None = None) -> list[StreamSource]:
+        """The streams that the query reads, made known to Spark."""
+        return [self.define(source, flush) for source in self.model.sources if source.view in self.plan.streams]
+
+    def understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
+        """The streaming query, and the columns that the table gets."""
+        for stage in self.plan.stages:
+            self.engine.add_stage(stage)
+        rows = self.engine.query(self.plan)
+        if not rows.streams:
+            raise StreamingError(
+                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
+            )
+        return rows, self.engine.table_columns(self.plan.ending, rows)
+
+    def definition(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]]) -> Definition:
+        """The query, with all that its table depends on.
+
+        Args:
+            sources: the streams, as `define` gives them.
+            columns: names and types of the table's columns.
+        """
+        model = self.model
+        flushes, zone, late = model.config.flush is not None, self.engine.zone(), model.config.lateness
+        keeps, streams, given = self.plan.keeps, tuple(sources), tuple(columns)
+        return Definition(model.sql, model.dialect, streams, given, flushes, zone, keeps, late)
+
+    def check_columns(self, columns: Sequence[tuple[str, str]]) -> None:
+        """Looks whether contract, topic and views of open windows take the columns, before any row is in the table."""
+        self._check_contract(columns)
+        topic = self.model.config.topic
+        if topic is not None:
+            self.engine.check_brokers(topic.servers, "the options of sink")
+            self.engine.check_topic(topic, topic.checked_value(columns), columns)
+        self.views.check(columns)
+
+    def _check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
+        contract = {name.casefold(): self.engine.type_name(t) for name, t in self.model.contract.items()}
+        if not contract:
+            return
+        actual = {name.casefold(): type_ for name, type_ in columns}
+        faults = [
+            f"  {name}: {contract.get(name, 'missing in contract')} in the contract, "
+            f"{actual.get(name, 'missing')} in the query"
+            for name in dict.fromkeys([*contract, *actual])
+            if contract.get(name) != actual.get(name)
+        ]
+        if faults:
+            raise StreamingError("the query doesn't keep the model's contract\n" + "\n".join(faults))
+
+    # -- the sink ----------------------------------------------------------------------------------
+    def sink(
+        self, columns: Sequence[tuple[str, str]], ledger: Ledger, holder: Holder, begun: int, checkpoint: str
+    ) -> Sink:
+        """What a micro-batch's rows go to.
+
+        Args:
+            columns: names and types of the columns that the query gives.
+            ledger: what is recorded of the table.
+            holder: the run that has it.
+            begun: the last micro-batch that an earlier run has begun.
+            checkpoint: the checkpoint.
+        """
+        config, table = self.model.config, self.table
+        names = table.columns()
+        common: dict[str, Any] = {
+            "table": self.model.relation,
+            "columns": names,
+            "closed": CLOSED,
+            "query": self.plan.ending.query,
+            "begun": begun,
+            "fence": Fence(self.model.relation, table.owned(ledger.generation, holder)),
+            "done": Done(done_folder(checkpoint)),
+            "history": self._history(checkpoint),
+            "producer": config.topic.producer(columns, ledger.generation) if config.topic else None,
+            "views": self.views.of(names),
+            "corrections": self._corrections(),
+        }
+        return table.sink(ledger, config, **common)
+
+    def _corrections(self) -> Corrections | None:
+        ending, model = self.plan.ending, self.model
+        if not isinstance(ending, OnSlices) or ending.corrected is None or ending.end is None:
+            return None
+        place = self.table.facts().location.rstrip("/")
+        return Corrections(model.relation, ending.end, ending.corrected, place, model.config.file_format)
+
+    def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
+        ending, lateness, folder = self.plan.ending, self.model.config.lateness, f"{checkpoint}_history"
+        if isinstance(ending, OnHistory):
+            return RowStore(folder, CLOSED, ending.kept, NEW)
+        watermark = Watermark(checkpoint, UNTIL, lateness.micros // 1000 if lateness else 0)
+        if isinstance(ending, OnSessions):
+            return RowStore(folder, SO_FAR, ending.kept, closing=ending.closed, watermark=watermark)
+        if isinstance(ending, OnSlices):
+            corrects = ending.corrected is not None
+            return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark, corrects)
+        return None
+
+
+class Standing:
+    """The answers for a decision (`decide.Facts`), each asked once: of the checkpoint, the sources and the files.
+
+    Args:
+        parts: of the run.
+        ledger: what is recorded of the table.
+        wanted: what the table has to be made for.
+    """
+
+    def __init__(self, parts: Parts, ledger: Ledger, wanted: Wanted) -> None:
+        self._parts = parts
+        self._ledger = ledger
+        self._wanted = wanted
+        self._checkpoint = parts.sidecars.checkpoint(ledger)
+        parts.sources.look_again()
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        return Recorded.of(self._parts.engine, self._checkpoint, self._ledger.batch)
+
+    @cached_property
+    def made_for(self) -> Sequence[str]:
+        return self._parts.engine.folders.lines(definition_folder(self._checkpoint))
+
+    def another(self, source: StreamSource, before: str) -> str | None:
+        return self._parts.sources.is_another(source, before)
+
+    def has_rows_to_read(self) -> bool:
+        return self._parts.sources.has_rows_to_read(self._wanted.sources, self._checkpoint, self.recorded)
+
+    def are_sources_as_read(self) -> bool:
+        return self._parts.sources.are_as_read(self._wanted.sources, self.recorded)
+
+    def is_table_as_left(self) -> bool:
+        model, table, ledger = self._parts.model, self._parts.table, self._ledger
+        if not table.is_tidy(ledger) or (
+            model.config.keep_late and not self._parts.engine.exists(side_tables(model)[0])
+        ):
+            return False
+        try:
+            table.check_foreign(ledger, self.recorded.begun, model.config.on_foreign_write == "accept")
+        except StreamingError:
+            return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
+        return table.is_recorded(ledger) and not table.is_scattered(ledger, model.compact_every)
+
+    def has_kept_state(self) -> bool:
+        return bool(self._parts.engine.folders.stored_files(f"{self._checkpoint}/state"))
+
+    def columns(self) -> Sequence[tuple[str, str]]:
+        described = self._parts.engine.described(self._parts.model.relation)
+        return [(name, type_) for name, type_ in described if name.casefold() != BATCH]
+
+    def has_staging(self) -> bool:
+        return self._parts.sidecars.staging(self._ledger, self._wanted.definition) is not None

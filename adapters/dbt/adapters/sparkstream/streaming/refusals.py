@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from dbt.adapters.sparkstream.messages.faults import CLASS, OF_PY4J, OF_TASK, Fault
+from dbt.adapters.events.logging import AdapterLogger
+
+from dbt.adapters.sparkstream.messages.faults import CLASS, OF_PY4J, OF_TASK, STREAM_FAILED, STREAMING_QUERY, Fault
+from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
-from dbt.adapters.sparkstream.streaming.worker.producer import NOT_SENT
+from dbt.adapters.sparkstream.streaming.worker.sink import NOT_SENT
 
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
 
@@ -250,3 +255,26 @@ def _unreadable(said: str, checkpoint: str) -> StreamingError:
         "  mend it, or put a right one in its place under the same name\n"
         "  or, if its rows may be left out, remove it and write config(on_source_change='accept')"
     )
+
+
+logger = AdapterLogger("SparkStream")
+
+
+@contextmanager
+def spark_errors(doing: str = "") -> Iterator[None]:
+    """Turns what Spark raises into a StreamingError that can be read."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise StreamingError(f"{doing}{': ' if doing else ''}{said(error)}") from error
+
+
+def said(error: BaseException) -> str:
+    """What Spark says is wrong, without the query's plan behind and its name in front."""
+    logger.debug(f"Spark's error in full: {error}")
+    text = readable(error).split(STREAMING_QUERY)[0]
+    _, failed, cause = text.partition("terminated with exception: ")
+    return (cause if failed else text).rstrip().removesuffix(STREAM_FAILED).strip()

@@ -10,11 +10,10 @@ from dataclasses import replace
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.decide import Due, Wanted, check_replaceable, decide
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.lease import Lease
-from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage
+from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger, Stage
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.parts import Parts
+from dbt.adapters.sparkstream.streaming.parts import Parts, Standing
 from dbt.adapters.sparkstream.streaming.refusals import (
     REBUILD,
     EndedAfterRepeat,
@@ -23,17 +22,13 @@ from dbt.adapters.sparkstream.streaming.refusals import (
     UnknownSchema,
     explained,
 )
-from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables
-from dbt.adapters.sparkstream.streaming.reports.outcome import Outcome, outcome
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut
 from dbt.adapters.sparkstream.streaming.reports.progress import Progress, told
-from dbt.adapters.sparkstream.streaming.reports.watch import Watch
+from dbt.adapters.sparkstream.streaming.reports.watch import Outcome, Watch, outcome
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
-from dbt.adapters.sparkstream.streaming.sinks.chosen import sink_of
-from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.spark.started import Running
-from dbt.adapters.sparkstream.streaming.standing import Standing
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
@@ -68,7 +63,7 @@ class Run:
         self._plan = plan
         self._engine = engine
         self._parts = Parts(model, plan, engine, report, warn)
-        self._table, self._query = self._parts.table, self._parts.query
+        self._table = self._parts.table
         self._report = report
         self._show = show
         self._settled = settled
@@ -119,7 +114,7 @@ class Run:
                 ledger, begun = self._make(ledger, wanted, lease, drop if due is Due.REBUILD else None), -1
             if empty:
                 return Outcome("made, with no rows read", 0)
-            checkpoint = self._parts.places.checkpoint(ledger)
+            checkpoint = self._parts.sidecars.checkpoint(ledger)
             if ledger.query != wanted.definition.fingerprint:
                 self._go_on_with(wanted.definition, checkpoint)
             try:
@@ -138,12 +133,10 @@ class Run:
         Raises:
             StreamingError: the query can't stream, or its columns aren't what was agreed.
         """
-        sources = [self._query.define(source) for source in self.model.sources if source.view in self._plan.streams]
-        rows, columns = self._query.understood()
-        self._query.check_contract(columns)
-        self._query.check_sink(columns)
-        self._parts.views.check(columns)
-        definition = self._query.definition(sources, columns)
+        sources = self._parts.defined()
+        rows, columns = self._parts.understood()
+        self._parts.check_columns(columns)
+        definition = self._parts.definition(sources, columns)
         identities = {source.view: self._parts.sources.identity(source) for source in sources}
         has_state = self._plan.has_state
         return rows, Wanted(self.model.relation, definition, sources, identities, has_state, order, empty)
@@ -216,8 +209,8 @@ class Run:
         rebuilt.check()
         ledger = lease.confirm()
         table.tidy(ledger)
-        folder = None if wanted.order else self._parts.leftovers.staging(ledger, definition)
-        ledger = self._parts.leftovers.tidy(ledger, goes_on=folder is not None)
+        folder = None if wanted.order else self._parts.sidecars.staging(ledger, definition)
+        ledger = self._parts.sidecars.tidy(ledger, goes_on=folder is not None)
         if folder is None:
             rebuilt.drop()  # what another table of this name had in staging, which was dropped by hand
             folder = table.staging_folder(model.config, model.identifier)
@@ -236,9 +229,9 @@ class Run:
             return replace(done, message=f"{rebuilt.name} {done.message}")
         if not done.is_caught_up:
             return replace(done, message=f"{rebuilt.name} is being filled: {done.message}")
-        table.give_way(ledger, lease.holder, self._parts.leftovers.of_table(ledger), model.config)
+        table.give_way(ledger, lease.holder, self._parts.sidecars.remains(ledger), model.config)
         if (new := table.ledger()) is not None:
-            self._parts.leftovers.tidy(new)
+            self._parts.sidecars.tidy(new)
         goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
         return replace(done, message=f"made anew, {done.message}", goes_on=goes_on)
 
@@ -262,17 +255,17 @@ class Run:
         """
         definition, table = wanted.definition, self._table
         self._parts.sources.check_beginning(wanted.sources)
-        if not wanted.is_empty:
-            self._query.announce_sink(definition.columns)
+        if not wanted.is_empty and self.model.config.topic is not None:  # the registry may refuse the schema
+            self.model.config.topic.announce(definition.columns)
         if before is not None and (before.staging or before.whole.get(Stage.REBUILD)):
-            before = self._parts.leftovers.drop_staging(before)
-        left = {} if before is None else self._parts.leftovers.of_table(before)
+            before = self._parts.sidecars.drop_staging(before)
+        left = {} if before is None else self._parts.sidecars.remains(before)
         if drop is not None and not table.replaces():
             drop()
         ledger = self._create(wanted, lease)
-        self._parts.leftovers.clear(left, ledger)
+        self._parts.sidecars.clear(left, ledger)
         self._engine.folders.write_lines(
-            definition_folder(self._parts.places.checkpoint(ledger)), definition.recorded()
+            definition_folder(self._parts.sidecars.checkpoint(ledger)), definition.recorded()
         )
         return ledger
 
@@ -290,9 +283,7 @@ class Run:
         )
         if not model.staging_of:
             # Late rows of a table that was there before are none of this one's.
-            for table in side_tables(model):
-                self._engine.sql(f"DROP TABLE IF EXISTS {table}")
-            self._parts.views.drop()
+            self._parts.sidecars.drop_tables()
         comments = model.comments
         ledger = self._table.create(columns, model.config, ledger, comments, model.identifier, comments.get(""))
         lease.made(ledger)
@@ -312,8 +303,8 @@ class Run:
         model, table, sources, columns = self.model, self._table, wanted.sources, wanted.definition.columns
         if model.config.flush is not None:
             self._engine.folders.prepare_flush(_flush_folder(checkpoint))
-            sources = [self._query.define(source, _flush_folder(checkpoint)) for source in sources]
-            rows, _ = self._query.understood()
+            sources = [self._parts.define(source, _flush_folder(checkpoint)) for source in sources]
+            rows, _ = self._parts.understood()
         ledger = lease.confirm()
         last = ledger.batch
         if begun < last:
@@ -322,9 +313,9 @@ class Run:
                 f"  {REBUILD}"
             )
         table.tidy(ledger)
-        self._parts.leftovers.tidy(ledger)
+        self._parts.sidecars.tidy(ledger)
         table.check_foreign(ledger, begun, model.config.on_foreign_write == "accept")
-        sink = sink_of(model, self._plan, table, columns, ledger, lease.holder, begun, checkpoint, self._parts.views)
+        sink = self._parts.sink(columns, ledger, lease.holder, begun, checkpoint)
         late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._parts.sources.facts_of)
         watch = Watch(self._parts, ledger, checkpoint, late, wanted.identities)
         mode = "update" if self._plan.updates else "append"
@@ -356,7 +347,7 @@ class Run:
         if newest is not None or not is_recorded or is_scattered or not (told_to_end or ledger.ended == watch.finished):
             watch.end(last, ended, lease)
         if newest is not None:
-            Topics(self._engine, sources, checkpoint, self._parts.sources.facts_of).note(newest.number)
+            late.portions.note_topics(newest.number)
             self._parts.sources.note(sources, checkpoint)
         done = outcome(self._engine, watch.progress, watch.rows, watch.windows, watch.corrected, watch.left)
         return replace(done, is_caught_up=not told_to_end)

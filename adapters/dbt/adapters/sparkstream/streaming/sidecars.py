@@ -1,12 +1,27 @@
-"""Paths of a streaming table's checkpoint and of its sidecar folders."""
+"""Sidecar folders of a streaming table: where they lie, and what earlier tables of the model have left."""
 
 from __future__ import annotations
 
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.ledger import Ledger
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
+from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, is_over
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.spark.paths import parent_of
+from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of
+from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
+
+OWNER = "table"
+"""The file beside a checkpoint that says where the table lies."""
+
+_BEHIND = re.compile(f"(?:{'|'.join(stage.suffix for stage in Stage)}|-[0-9a-f]{{8,32}})*")
+"""What the names of a table's folders have behind its own."""
 
 
 def definition_folder(checkpoint: str) -> str:
@@ -14,34 +29,51 @@ def definition_folder(checkpoint: str) -> str:
     return f"{checkpoint}_query"
 
 
-class Places:
-    """The folders of a model's table, by what is recorded of it.
+def is_named_for(identifier: str, folder: str, location: str | None = None) -> bool:
+    """Whether a folder has a name that only a table's folders are given.
+
+    Folders are recorded in properties of the table, which whoever may alter the table can write.
 
     Args:
+        identifier: the table's name.
+        folder: the folder, as a property of the table has it.
+        location: where the table lies; a folder of just its name has to lie beside it. None where files in the folder
+            have to be the table's own.
+    """
+    path, own = path_of(folder).rstrip("/"), identifier.lower()
+    name = path.rpartition("/")[2].lower()
+    if name == own:
+        return location is None or parent_of(path) == parent_of(path_of(location))
+    return name.startswith(own) and _BEHIND.fullmatch(name[len(own) :]) is not None
+
+
+class Sidecars:
+    """The folders that are kept beside a model's table, by what is recorded of it.
+
+    Args:
+        engine: the session of a run.
+        table: the table.
         model: the model.
-        table: its table.
+        views: the views of its open windows.
+        report: told, in a line, what is worth telling.
     """
 
-    def __init__(self, model: Model, table: StreamTable) -> None:
-        self._model = model
+    def __init__(
+        self, engine: Engine, table: StreamTable, model: Model, views: OpenWindows, report: Callable[[str], None]
+    ) -> None:
+        self._engine = engine
         self._table = table
+        self._model = model
+        self._views = views
+        self._report = report
+        self._rebuilt = table.rebuilt
 
     def folder(self, ledger: Ledger) -> str:
         """The folder of all that is kept of a table beside its rows. A table that is rebuilt gets a new folder.
 
         It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
         """
-        return self.root(self._model.config, self._table.facts().location) + ledger.sidecars
-
-    @staticmethod
-    def root(config: StreamConfig, location: str) -> str:
-        """What the folder's name begins with.
-
-        Args:
-            config: the configs of the model.
-            location: the folder of its table.
-        """
-        return (config.checkpoint_location or f"{parent_of(location)}/_sparkstream").rstrip("/") + "/"
+        return self._model.config.sidecar_root(self._table.facts().location) + ledger.sidecars
 
     def checkpoint(self, ledger: Ledger) -> str:
         """The folder with a table's offsets and state."""
@@ -52,3 +84,101 @@ class Places:
         if root is None:
             return f"{self._table.facts().location}/_checkpoint"
         return f"{root.rstrip('/')}/{self._model.identifier}-{ledger.generation}"
+
+    def remains(self, ledger: Ledger) -> dict[str, int]:
+        """The folders that stay when the table is dropped or a new table takes its place, as `Ledger.left` has them."""
+        own = {self.folder(ledger): 0} if ledger.sidecars else {}
+        return {**ledger.left, **dict.fromkeys(self._table.remains(ledger), round(time.time())), **own}
+
+    def clear(self, left: Mapping[str, int], ledger: Ledger) -> None:
+        """Removes what tables that were made before this one have left.
+
+        Args:
+            left: their folders, as far as they are known.
+            ledger: what is recorded of this one.
+        """
+        # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
+        own, location = self.folder(ledger), path_of(self._table.facts().location)
+        self._engine.folders.write_lines(f"{own}/{OWNER}", [location])
+        others = self._engine.folders.named_lines(f"{parent_of(own)}/{self._model.identifier}-*/{OWNER}")
+        owned = {parent_of(parent_of(file)): 0 for file, line in others if line == location}
+        self._empty({**owned, **left}, ledger)
+
+    def staging(self, ledger: Ledger, definition: Definition) -> str | None:
+        """The folder of the staging table that a run can go on with; None where there is none.
+
+        Args:
+            ledger: what is recorded of the table.
+            definition: what the staging table has to be made for.
+        """
+        folder = ledger.staging
+        if not folder or folder in ledger.left:
+            return None
+        its = self._rebuilt.ledger()
+        return folder if its is not None and definition.is_of(its.query) else None
+
+    def tidy(self, ledger: Ledger, goes_on: bool = False) -> Ledger:
+        """Removes what the table whose place this one has taken had beside it, and folders that nobody reads.
+
+        Args:
+            ledger: what is recorded of the table, by a run that has it to itself.
+            goes_on: whether the staging table is filled further; else it is removed.
+
+        Returns:
+            What is recorded of the table now.
+        """
+        if self._model.staging_of:
+            return ledger  # what is recorded there is for the time when it has its place
+        before, is_swapped = ledger, bool(ledger.whole.get(Stage.REBUILD))
+        if is_swapped:
+            self.drop_tables()
+        if (is_swapped or ledger.staging) and not goes_on:
+            ledger = replace(self.drop_staging(ledger), staging="", whole={**ledger.whole, Stage.REBUILD: ""})
+        over = {folder: since for folder, since in ledger.left.items() if is_over(since)}
+        if over:
+            self._empty(over, ledger)
+            ledger = replace(ledger, left={name: since for name, since in ledger.left.items() if name not in over})
+        if ledger != before:
+            self._table.note(whole=ledger.whole, staging=ledger.staging, left=ledger.left)
+        return ledger
+
+    def drop_tables(self) -> None:
+        """Drops the tables and views beside the one that was there before."""
+        for table in side_tables(self._model):
+            self._engine.sql(f"DROP TABLE IF EXISTS {table}")
+        self._views.drop()
+
+    def drop_staging(self, ledger: Ledger) -> Ledger:
+        """Drops the staging table, if there is one. Its folders are recorded before, in case the run is killed.
+
+        Args:
+            ledger: what is recorded of the table, by a run that has it to itself.
+
+        Returns:
+            What is recorded of the table now.
+        """
+        folder, its = ledger.staging, self._rebuilt.ledger()
+        if folder:
+            folders = {folder: 0}
+            if its is not None:
+                folders[self._table.staging_checkpoints(self._model.config, folder) + its.sidecars] = 0
+            ledger = replace(ledger, left={**ledger.left, **folders})
+            self._table.note(left=ledger.left)
+        if its is not None:
+            self._rebuilt.drop()
+        return ledger
+
+    def _empty(self, folders: Mapping[str, int], ledger: Ledger) -> None:
+        own = {path_of(self._table.facts().location)}
+        own |= {path_of(self.folder(ledger))} if ledger.sidecars else set()
+        for folder, since in folders.items():
+            if path_of(folder) in own or "/" not in folder:  # of a table whose files went with it
+                continue
+            if not is_named_for(self._model.identifier, folder, None if since else self._table.facts().location):
+                self._report(f"{folder} stays: it has no name that is given to folders of {self._model.relation}")
+                continue
+            strange = [name for name in self._engine.folders.stored_files(folder) if since and batch_of(name) is None]
+            if strange:
+                self._report(f"{folder} stays: it holds files of something else, such as {strange[0]}")
+            else:
+                self._engine.folders.clear(folder)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
-from dbt.adapters.sparkstream.streaming.holder import Holder
 from dbt.adapters.sparkstream.streaming.lease import Lease
+from dbt.adapters.sparkstream.streaming.ledger import Holder
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import (
     Goes,
@@ -30,9 +30,9 @@ from dbt.adapters.sparkstream.streaming.reports.progress import counted
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.eventtimes import limit
-from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH
+from dbt.adapters.sparkstream.streaming.spark.watermarks import limit
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH
+from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
 
 _STAGED = "__rows_of_backfill"
 _TIMES = ("timestamp", "timestamp_ntz")
@@ -58,7 +58,6 @@ class Backfill:
         report: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._parts = Parts(model, plan, engine, report)
-        self._query = self._parts.query
         self._model = model
         self._plan = plan
         self._batch = batch
@@ -81,13 +80,13 @@ class Backfill:
         if range_.since >= range_.until:
             raise StreamingError(f"the range {range_} is empty\n  --to is the first time that isn't in it")
         self._check_plan()
-        sources = [self._query.define(source) for source in self._model.sources if source.view in self._plan.streams]
-        _, columns = self._query.understood()
+        sources = self._parts.defined()
+        _, columns = self._parts.understood()
         for source in sources:
             source.kind.check_backfill()
         if not self._plan.waits:
             self._time(columns, sources)
-        definition, table = self._query.definition(sources, columns), self._parts.table
+        definition, table = self._parts.definition(sources, columns), self._parts.table
         ledger = table.ledger() if table.found() else None
         if ledger is None or not ledger.sidecars:
             what = "there is no table that a run of this model has made" if ledger is None else "it is of version 0.1.0"
@@ -118,7 +117,7 @@ class Backfill:
     ) -> str:
         model, table, engine = self._model, self._parts.table, self._engine
         ledger = lease.confirm()
-        last, checkpoint = ledger.batch, self._parts.places.checkpoint(ledger)
+        last, checkpoint = ledger.batch, self._parts.sidecars.checkpoint(ledger)
         recorded = Recorded.of(engine, checkpoint, last)
         if ledger.staging:
             raise StreamingError(
@@ -127,7 +126,7 @@ class Backfill:
         if not recorded.begun == recorded.done == last:
             raise StreamingError("its last run was interrupted\n  run the model first, then give this again")
         table.tidy(ledger)
-        ledger = self._parts.leftovers.tidy(table.ledger() or ledger)
+        ledger = self._parts.sidecars.tidy(table.ledger() or ledger)
         table.check_foreign(ledger, last, model.config.on_foreign_write == "accept")
         offsets = Offsets.of(engine, checkpoint, last) if last >= 0 else None
         if offsets is None:

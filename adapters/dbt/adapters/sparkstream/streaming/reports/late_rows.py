@@ -21,23 +21,35 @@ from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, coun
 from dbt.adapters.sparkstream.streaming.sources.kind import Portion
 from dbt.adapters.sparkstream.streaming.sources.portions import Portions
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.sources.unreadable import SUFFIX as SUFFIX_OF_UNREADABLE
-from dbt.adapters.sparkstream.streaming.sources.unreadable import UnreadableRows
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.eventtimes import is_ahead, limit
-from dbt.adapters.sparkstream.streaming.spark.making import make
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts, suffixed
+from dbt.adapters.sparkstream.streaming.spark.watermarks import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, make, suffixed
 
-SUFFIX = "__late"
+LATE_TABLE, UNREADABLE_TABLE = "__late", "__unreadable"
+"""What the names of the tables for such rows end in."""
+
 LATE = "window closed"
 AHEAD = "time too far ahead"
 UNTIMED = "no event time"
 
 
+UNREADABLE = {
+    "source": ("STRING", "the source that has the row"),
+    "file": ("STRING", "the file that has it; NULL for Kafka"),
+    "topic": ("STRING", "of Kafka"),
+    "partition": ("INT", "of the topic"),
+    "offset": ("BIGINT", "in the partition"),
+    "timestamp": ("TIMESTAMP", "that Kafka has of it"),
+    "key": ("BINARY", "that Kafka has of it"),
+    "value": ("BINARY", "what can not be read, byte for byte"),
+}
+"""Column -> type and comment, of the table of unreadable rows. It is partitioned by the micro-batch's number, too."""
+
+
 def side_tables(model: Model) -> tuple[str, str]:
     """The tables for the rows of a model that its own has not: that no window has, and that can't be read."""
-    return suffixed(model.relation, SUFFIX), suffixed(model.relation, SUFFIX_OF_UNREADABLE)
+    return suffixed(model.relation, LATE_TABLE), suffixed(model.relation, UNREADABLE_TABLE)
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,7 @@ def warnings(
 
 
 class LateRows:
-    """The rows of a model's streams that no window has.
+    """The rows of a model's streams that its table has not: that no window has, or that can't be read.
 
     Args:
         engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
@@ -120,6 +132,9 @@ class LateRows:
         checkpoint: its checkpoint.
         model: the model.
         facts_of: tells what the catalog knows of a table.
+
+    Attributes:
+        portions: what its micro-batches have read.
     """
 
     def __init__(
@@ -131,33 +146,33 @@ class LateRows:
         model: Model,
         facts_of: Callable[[str], Facts],
     ) -> None:
-        config = model.config
-        late, broken = side_tables(model)
+        late, unreadable = side_tables(model)
         self._engine = engine
         self._plan = plan
         self._sources = sources
-        self._checkpoint = checkpoint
-        self._table = late if config.keep_late else None
-        self._file_format = config.file_format
-        self._max_future = config.max_future
-        self._portions = Portions(engine, sources, checkpoint, facts_of)
-        self._unreadable = UnreadableRows(
-            engine, sources, self._portions, checkpoint, broken if config.keep_unreadable else None, config.file_format
-        )
+        self._table = late if model.config.keep_late else None
+        self._unreadable_table = unreadable if model.config.keep_unreadable else None
+        self._file_format = model.config.file_format
+        self._max_future = model.config.max_future
+        self.portions = Portions(engine, sources, checkpoint, facts_of)
 
     def create(self) -> None:
-        """Makes the table that keeps them, if it isn't there."""
+        """Makes the table that keeps rows that no window has, if it isn't there."""
         if self._table is None or self._engine.exists(self._table):
             return
         for source in self._sources:
-            self._define(source, Portion())
+            self._engine.streams.define_portion(source, Portion(), (BATCH,))
         queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
-        columns = ",\n  ".join(f"{backticked(name)} {type_}" for name, type_ in self._engine.union(queries))
+        columns = [f"{backticked(name)} {type_}" for name, type_ in self._engine.union(queries)]
+        self._make(self._table, columns, "rows that no window has, with the reason")
+
+    def _make(self, table: str, columns: Sequence[str], comment: str) -> None:
+        listed = ",\n  ".join([*columns, f"{BATCH} BIGINT"])
         make(
             self._engine,
-            self._table,
-            f"CREATE TABLE {self._table} (\n  {columns},\n  {BATCH} BIGINT\n) USING {self._file_format} "
-            f"PARTITIONED BY ({BATCH})\nCOMMENT 'rows that no window has, with the reason'",
+            table,
+            f"CREATE TABLE {table} (\n  {listed}\n) USING {self._file_format} "
+            f"PARTITIONED BY ({BATCH})\nCOMMENT '{comment}'",
         )
 
     def of(self, batch: MicroBatch) -> LeftOut:
@@ -165,40 +180,62 @@ class LateRows:
         left_out = self._of_no_window(batch)
         if not batch.unreadable:
             return left_out
-        found = self._unreadable.found(batch.number)
+        found = self._unreadable(batch.number)
         return replace(left_out, unreadable=batch.unreadable if found is None else found)
 
     def of_earlier(self, batch: int) -> LeftOut:
         """The same, for a micro-batch of a run that ended before it counted them."""
-        return replace(self.found(batch) or LeftOut(), unreadable=self._unreadable.found(batch) or 0)
+        return replace(self._found(batch) or LeftOut(), unreadable=self._unreadable(batch) or 0)
 
     def _of_no_window(self, batch: MicroBatch) -> LeftOut:
         reported = LeftOut.reported(batch)
         if not (batch.late or batch.is_odd or (self._plan.slices and batch.is_behind)):
             return reported
-        found = self.found(batch.number)
+        found = self._found(batch.number)
         if found is None:
             return reported
         # Which rows a join of streams has dropped, nothing but Spark knows.
         return found if self._plan.late else replace(found, late=reported.late)
 
-    def found(self, batch: int) -> LeftOut | None:
+    def _found(self, batch: int) -> LeftOut | None:
         """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""
-        now = Offsets.of(self._engine, self._checkpoint, batch)
-        before = Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else NOTHING_YET
-        if now is None or before is None or not self._plan.waits:
-            return None
-        portions = self._portions.between(before, now)
-        if portions is None:
+        offsets = self.portions.offsets(batch) if self._plan.waits else None
+        portions = self.portions.between(*offsets) if offsets is not None else None
+        if offsets is None or portions is None:
             return None
         for source in self._sources:
-            self._define(source, portions[source.view])
-        queries = list(self._queries(before, now))
+            self._engine.streams.define_portion(source, portions[source.view], (BATCH,))
+        queries = list(self._queries(*offsets))
         if not queries:
             return None
         if self._table is not None:
             self._engine.replace(self._table, [query for query, _ in queries], batch)
         return self._counted(queries)
+
+    def _unreadable(self, batch: int) -> int | None:
+        """Counts the unreadable records of a micro-batch, and keeps them; None where they can't be read again.
+
+        The query itself leaves them out and counts them, so this is asked where Spark's report has some.
+        """
+        sources, table = [source for source in self._sources if source.kind.has_values], self._unreadable_table
+        if not sources:
+            return 0
+        offsets = self.portions.offsets(batch)
+        portions = self.portions.between(*offsets) if offsets is not None else None
+        if portions is None:
+            return None
+        queries = []
+        for source in sources:
+            view = f"__unreadable_{source.view}"
+            self._engine.streams.define_unreadable(source, portions[source.view], view)
+            queries.append(f"SELECT * FROM {view}")
+        [(number,)] = self._engine.sql(f"SELECT count(*) FROM (\n{' UNION ALL '.join(queries)}\n)")
+        if number and table is not None:
+            if not self._engine.exists(table):
+                columns = [f"{name} {type_} COMMENT '{text}'" for name, (type_, text) in UNREADABLE.items()]
+                self._make(table, columns, "rows with values that can not be read")
+            self._engine.replace(table, queries, batch)
+        return int(number)
 
     def _counted(self, queries: Sequence[tuple[str, str]]) -> LeftOut:
         counts = "\nUNION ALL\n".join(
@@ -237,9 +274,6 @@ class LateRows:
             if source.view not in covered and source.event_time is not None and source.watermark is not None:
                 rows = f"SELECT * FROM {source.view}"
                 yield Arrivals(rows, rows, backticked(source.event_time), (source.view,))
-
-    def _define(self, source: StreamSource, portion: Portion) -> None:
-        self._engine.streams.define_portion(source, portion, (BATCH,))
 
 
 def _query(rows: str, watermark: str, reason: str, condition: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as VALUES
-from dbt.adapters.sparkstream.streaming.spark.eventtimes import EPOCH, Observed
+from dbt.adapters.sparkstream.streaming.spark.watermarks import EPOCH, Observed
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.paths import path_of
-from dbt.adapters.sparkstream.streaming.tables.table import is_in_catalog
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 
 NAME = "sparkstream_runs"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
@@ -10,8 +12,9 @@ from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables, warnings
-from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress
+from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, corrected_windows
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 
 class Watch:
@@ -151,3 +154,66 @@ class Watch:
         broken_table = broken if model.config.keep_unreadable else None
         for text in warnings(left, self.progress.watermark, model.config.max_future, late_table, broken_table):
             self._warn(f"{model.unique_id}: {text}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did.
+
+    Attributes:
+        message: for the line that dbt prints.
+        rows: how many were appended.
+        late: how many came too late.
+        is_caught_up: whether it has ended as there was nothing more to read, and not as it was told to end.
+        goes_on: whether it is to be left running, now that a staged rebuild has its place.
+    """
+
+    message: str
+    rows: int
+    late: int = 0
+    is_caught_up: bool = True
+    goes_on: bool = False
+
+
+def outcome(
+    engine: Engine, progress: Progress, rows: int, windows: int | None, corrected: int, left: LeftOut
+) -> Outcome:
+    """What a run did, in words and numbers.
+
+    Args:
+        engine: the run's session, whose clock the watermark is shown on.
+        progress: of its micro-batches.
+        rows: how many were appended.
+        windows: how many windows were closed; None where columns don't tell them.
+        corrected: how many closed windows late rows have corrected.
+        left: rows that no window has, or that can't be read.
+    """
+    parts = [f"+{counted(rows, 'row')}"]
+    if windows is not None:
+        parts.append(f"{counted(windows, 'window')} closed")
+    if corrected:
+        parts.append(f"{counted(corrected, 'window')} corrected")
+    if left.late:
+        parts.append(counted(left.late, "late row"))
+    if left.ahead:
+        parts.append(f"{counted(left.ahead, 'row')} too far ahead")
+    if left.untimed:
+        parts.append(f"{counted(left.untimed, 'row')} without a time")
+    if left.unreadable:
+        parts.append(counted(left.unreadable, "unreadable row"))
+    watermark, last = progress.watermark, progress.last
+    if watermark is not None:
+        parts.append("all windows closed" if watermark.year > 9000 else f"watermark {_local(engine, watermark)}")
+    if last is not None:
+        parts.append(f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}")
+    else:
+        parts.append("nothing new")
+    return Outcome(", ".join(parts), rows, left.late)
+
+
+def _local(engine: Engine, moment: datetime) -> str:
+    """A moment on the clock of the session's time zone."""
+    # Spark has the answer when it plans a query on VALUES, and runs no job for it.
+    micros = round(moment.timestamp() * 1_000_000)
+    [(text,)] = engine.sql(f"SELECT CAST(timestamp_micros(m) AS STRING) FROM VALUES ({micros}L) AS v (m)")
+    return str(text).removesuffix(":00")

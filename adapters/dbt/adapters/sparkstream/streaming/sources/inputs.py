@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
+from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.streaming import RowView
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
-from dbt.adapters.sparkstream.streaming.sources.remade_topics import Topics
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.portions import Portions
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import Stored
-from dbt.adapters.sparkstream.streaming.spark.paths import parent_of, path_of, within
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored, parent_of, path_of, within
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
-from dbt.adapters.sparkstream.streaming.tables.table import Facts
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,30 @@ class Sources:
         if relation not in self._facts:
             self._facts[relation] = Facts.of(self._engine, relation)
         return self._facts[relation]
+
+    def seen(self, source: StreamSource) -> StreamSource:
+        """A source as it can be streamed: of a view, the table below it, seen through the view's query.
+
+        Raises:
+            StreamingError: the view has rows that aren't each of one row of a table.
+        """
+        view = source.relation
+        query: RowView | None = None
+        facts = self.facts_of(view)
+        while facts.kind == "VIEW":
+            try:
+                below = RowView.read(facts.query)
+            except TranslationError as error:
+                raise StreamingError(
+                    f"{view} is a view that doesn't stream: {error.message}\n"
+                    "  read the table below it with stream(), and put what the view does into this model"
+                ) from error
+            query = below if query is None else below.below(query)
+            table = query.table if "." in query.table else f"{facts.namespace}.{query.table}"
+            facts = self.facts_of(table)
+        if query is None:
+            return source
+        return replace(source, relation=table, seen=View(query, tuple(self._engine.columns(view))))
 
     def can_be_read_again(self, source: StreamSource) -> bool:
         """Whether the checkpoint says which files of a stream are of a micro-batch."""
@@ -167,7 +192,7 @@ class Sources:
             SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.
             StreamingError: going on would lose rows or double them.
         """
-        for relation, topic in Topics(self._engine, sources, checkpoint, self.facts_of).replaced():
+        for relation, topic in Portions(self._engine, sources, checkpoint, self.facts_of).remade_topics():
             what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
             raise SourceChanged.of(relation, what)
         read = _ReadFiles.of(recorded)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import NO_BROKER, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import FORMATS
 from dbt.adapters.sparkstream.streaming.sources.kind import ORIGIN, Kind, Portion, Positions, Read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
 
 KAFKA = "kafka"
 
@@ -154,3 +157,43 @@ class Kafka(Kind):
     def _batch_options(self) -> Mapping[str, str]:
         """A batch has to begin somewhere, and has an end."""
         return {name: text for name, text in self.options.items() if text.casefold() != "latest"}
+
+
+PATIENCE = 5.0
+"""Seconds in which a broker takes a connection."""
+
+
+def check_brokers(servers: str, where: str) -> None:
+    """Looks whether one of some brokers takes a connection from this machine, where Spark's driver is.
+
+    Args:
+        servers: as `kafka.bootstrap.servers` has them: `HOST:PORT,HOST:PORT`.
+        where: where they are written, for words.
+
+    Raises:
+        StreamingError: none does, and why.
+    """
+    addresses = [address.strip() for address in servers.split(",") if address.strip()]
+    if not addresses:
+        return
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        faults = list(pool.map(_fault, addresses))
+    if all(faults):
+        said = "; ".join(f"{address}: {fault}" for address, fault in zip(addresses, faults, strict=True))
+        raise StreamingError(f"no broker of Kafka answers at {said}\n  {NO_BROKER}: {where}")
+
+
+def _fault(address: str) -> str | None:
+    """Why a broker takes no connection; None if it does."""
+    host, _, port = address.rpartition("//")[2].rpartition(":")
+    if not port.isdigit():
+        return "this is no HOST:PORT"
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), PATIENCE):
+            return None
+    except socket.gaierror:
+        return "no such host is known here"
+    except TimeoutError:
+        return f"no answer in {PATIENCE:g} seconds"
+    except OSError as error:
+        return (error.strerror or str(error)).lower()

@@ -14,9 +14,12 @@ from dbt.adapters.sparkstream.secrecy.names import is_harmless_option
 from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of
+from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
 
 _LISTING = ("recursivefilelookup", "pathglobfilter")
 
@@ -228,3 +231,59 @@ def _spellings(file: str) -> set[str]:
     """How a file may be written: Spark has `file:/a` and `file:///a`, and escapes what it likes."""
     spellings = {file, unquote(file)}
     return spellings | {name.replace(":///", ":/", 1) for name in spellings}
+
+
+class Table(Kind):
+    """A table of the catalog, of which `meta: stream:` says nothing."""
+
+    has_portions = True
+    without_batch = None
+
+    @property
+    def listing(self) -> dict[str, str]:
+        """All files below its folder are its own."""
+        return {"recursiveFileLookup": "true"}
+
+    def portion(self, read: Read) -> Portion | None:
+        """The files of the micro-batch that lie in the table's folder."""
+        folder = path_of(read.location(self.relation)).rstrip("/") + "/"
+        return Portion(tuple(name for name in read.files if path_of(name).startswith(folder)))
+
+    def stream(self, spark: SparkSession, project: Path | None, options: Mapping[str, str]) -> DataFrame:
+        """Its rows as a stream."""
+        return spark.readStream.options(**options).table(self.relation)
+
+    def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """All rows that it has by now."""
+        return spark.read.table(self.relation)
+
+
+class Files(Kind):
+    """What lies at a path: the files in a folder; or the folder of a format with a log, which has no `folder` here."""
+
+    has_portions = True
+    without_batch = None
+
+    def __init__(self, relation: str, reader: Mapping[str, Any], path: str | None = None) -> None:
+        super().__init__(relation, reader, path)
+        self.folder = str(reader["path"]) if self.name in IN_FOLDERS else None
+
+    def check(self) -> None:
+        """Checks what it says of files that go."""
+        if self.folder is None:
+            super().check()
+        if not isinstance(self.reader.get("archived", False), bool):
+            raise StreamingError(
+                f"{self.relation}: archived can't be {self.reader['archived']!r}\n  write true or false"
+            )
+
+    def portion(self, read: Read) -> Portion | None:
+        """The files of the micro-batch that lie in the folder."""
+        # Its path may be relative to where Spark was started, which may be on another machine.
+        folder = str(self.reader["path"]).strip("./")
+        is_any = "*" in folder or read.is_only
+        return Portion(tuple(name for name in read.files if is_any or f"/{folder}/" in path_of(name)))
+
+    def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """The columns that it states, without a row: the folder may not be there yet."""
+        return spark.createDataFrame([], "value string" if self.has_values else str(self.reader["schema"]))

@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS, registry_of, schema_of, strange_option
 from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE
 from dbt.adapters.sparkstream.streaming.sources.source import kind_of
-from dbt.adapters.sparkstream.streaming.spark.paths import is_relative
+from dbt.adapters.sparkstream.streaming.spark.folders import is_relative
 
 KEYS = (
     *("format", DATA_SOURCE, "path", "archived", "schema", "options"),

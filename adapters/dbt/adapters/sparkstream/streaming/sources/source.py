@@ -9,11 +9,9 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import RowView
-from dbt.adapters.sparkstream.streaming.sources.files import Files
 from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, Kafka
-from dbt.adapters.sparkstream.streaming.sources.kind import Kind
+from dbt.adapters.sparkstream.streaming.sources.kind import Files, Kind, Table
 from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE, PythonClass
-from dbt.adapters.sparkstream.streaming.sources.table import Table
 
 
 @dataclass(frozen=True)

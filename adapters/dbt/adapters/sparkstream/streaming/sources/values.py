@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal, string_map
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.sources.kind import Kind
 from dbt.adapters.sparkstream.streaming.sources.reader import READ_FROM, row_view
-from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.sparkstream.spark.connect import host_and_port, is_connect, joined
+from dbt.adapters.sparkstream.spark.connect import expression, host_and_port, is_connect, joined
 from dbt.adapters.sparkstream.spark.environments.base import apply_settings
 from dbt.adapters.sparkstream.spark.session_conf import LOCAL
 from dbt.adapters.sparkstream.sql.core.interval import Interval
@@ -27,15 +27,12 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSessions,
     OnSlices,
 )
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
-from dbt.adapters.sparkstream.streaming.sources import brokers
-from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS
+from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS, check_brokers
 from dbt.adapters.sparkstream.streaming.sources.values import needs_avro
-from dbt.adapters.sparkstream.streaming.spark.connect import expression, started
 from dbt.adapters.sparkstream.streaming.spark.folders import Folders, listed_at_once
-from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
-from dbt.adapters.sparkstream.streaming.spark.started import Running
+from dbt.adapters.sparkstream.streaming.spark.started import Running, started
 from dbt.adapters.sparkstream.streaming.spark.streams import Streams
 from dbt.adapters.sparkstream.streaming.spark.watermarks import CLOSES, DELAY, marks_of
 from dbt.adapters.sparkstream.streaming.worker.sink import overwrite
@@ -350,7 +347,7 @@ class Engine:
         if self._url is not None and host_and_port(self._url)[0] not in LOCAL:
             return
         try:
-            brokers.check(servers, where)
+            check_brokers(servers, where)
         except StreamingError as error:
             if self._url is None:
                 raise
@@ -396,19 +393,10 @@ class Engine:
         from pyspark import cloudpickle
 
         from dbt.adapters.sparkstream.sql.core import literals
-        from dbt.adapters.sparkstream.streaming.worker import (
-            corrections,
-            delta,
-            open_views,
-            partitions,
-            producer,
-            state,
-        )
-        from dbt.adapters.sparkstream.streaming.worker import (
-            sink as sinks,
-        )
+        from dbt.adapters.sparkstream.streaming.worker import appends, corrections, open_views, state
+        from dbt.adapters.sparkstream.streaming.worker import sink as sinks
 
-        for module in (literals, corrections, delta, partitions, state, open_views, producer, sinks):
+        for module in (literals, appends, corrections, open_views, sinks, state):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

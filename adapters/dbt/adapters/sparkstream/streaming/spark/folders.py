@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
 
+from dbt.adapters.sparkstream.spark.connect import expression
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.spark.connect import expression
-from dbt.adapters.sparkstream.streaming.spark.paths import path_of
-from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
 
 _END = "timestamp'9999-06-01'"
 """The time of a row that closes all windows."""
@@ -181,3 +183,70 @@ class Folders:
         with spark_errors():
             columns = ", ".join(f"{_END} AS {backticked(name)}" for name in dict.fromkeys(event_times))
             self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)
+
+
+def path_of(name: str) -> str:
+    """A file's path, however its URI is written: `file:///a b` of `file:/a%20b`."""
+    parts = urlsplit(name)
+    return f"{parts.scheme}://{parts.netloc}{unquote(parts.path)}" if parts.scheme else name
+
+
+_BEGINNING = re.compile(r"(?:([A-Za-z][\w+.-]*):(?://([^/]*))?)?")
+"""Scheme and host of a path."""
+
+
+def is_relative(path: str) -> bool:
+    """Whether a path says neither a scheme nor where it begins."""
+    return not path.startswith("/") and _BEGINNING.match(path)[1] is None  # type: ignore[index]
+
+
+def within(place: str) -> Callable[[str], bool]:
+    """A question of files, as `path_of` gives them: whether one is this file, or lies in this folder or below it.
+
+    Args:
+        place: a path or a URI, which may have Hadoop's wildcards. A path without a scheme is the same in each.
+    """
+    scheme, host, path = _parts(place)
+    matched = re.compile(_pattern(posixpath.normpath(path)) + "(?:/.*)?", re.DOTALL)
+
+    def lies_there(name: str) -> bool:
+        its_scheme, its_host, its_path = _parts(name)
+        return (scheme is None or (its_scheme, its_host) == (scheme, host)) and bool(matched.fullmatch(its_path))
+
+    return lies_there
+
+
+def _parts(path: str) -> tuple[str | None, str, str]:
+    begins = _BEGINNING.match(path)
+    assert begins is not None
+    return begins[1], begins[2] or "", path[begins.end() :]
+
+
+def _pattern(glob: str) -> str:
+    """A path with Hadoop's wildcards, as a regular expression."""
+    found, depth = [], 0
+    pieces = re.findall(r"\\.|\[[^\]/]{1,200}\]|.", glob, re.DOTALL)
+    for piece in pieces:
+        if piece == "*":
+            found.append("[^/]*")
+        elif piece == "?":
+            found.append("[^/]")
+        elif len(piece) > 2 and piece.startswith("["):
+            inner = re.sub(r"([\\\[&~|])", r"\\\1", piece[1:-1])
+            found.append(f"[^{inner[1:]}]" if inner[0] in "^!" else f"[{inner}]")
+        elif piece == "{":
+            depth += 1
+            found.append("(?:")
+        elif piece == "}" and depth:
+            depth -= 1
+            found.append(")")
+        elif piece == "," and depth:
+            found.append("|")
+        else:
+            found.append(re.escape(piece[-1] if piece.startswith("\\") else piece))
+    return "".join(found) + ")" * depth
+
+
+def parent_of(folder: str) -> str:
+    """The folder that a folder lies in."""
+    return folder.rstrip("/").rpartition("/")[0]

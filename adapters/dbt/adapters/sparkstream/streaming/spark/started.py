@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import threading
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.messages.faults import OF_JAVA, Fault
+from dbt.adapters.sparkstream.messages.readable import NO_WORKER, readable
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, said, spark_errors
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
-from dbt.adapters.sparkstream.streaming.spark.raised import said, spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -97,3 +100,38 @@ def _text(progress: Any) -> str:
     if progress is None:
         return ""
     return str(progress.json if isinstance(progress.json, str) else progress.json())
+
+
+T = TypeVar("T")
+
+ATTEMPTS = 4
+"""How often a streaming query is started before its Python process is given up."""
+
+_LATE = re.compile(rf"(?:\[STREAMING_PYTHON_RUNNER_INITIALIZATION_FAILURE\] [^\n]{{0,300}}?|{OF_JAVA}){NO_WORKER}")
+_starting = threading.Lock()
+
+
+def started(start: Callable[[], T]) -> T:
+    """Starts a streaming query whose sink is a Python process on the server.
+
+    The server gives that process ten seconds to import pyspark and report, which no setting changes and a busy machine
+    may not keep. Nothing of the query has begun then, so it is started again. One starts after the other, as several at
+    once make each other late.
+
+    Args:
+        start: starts it.
+
+    Raises:
+        StreamingError: the process has not reported in time, every time.
+    """
+    from pyspark.errors import PySparkException
+
+    with _starting:
+        for _ in range(ATTEMPTS):
+            try:
+                return start()
+            except PySparkException as error:
+                if not _LATE.match(Fault.of(error).message):
+                    raise
+                late = error
+    raise StreamingError(readable(f"{NO_WORKER}, {ATTEMPTS} times")) from late

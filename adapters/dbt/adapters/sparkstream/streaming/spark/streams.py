@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dbt.adapters.sparkstream.spark.connect import expression
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka
 from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as OBSERVED_VALUES
 from dbt.adapters.sparkstream.streaming.sources.values import parsed, seen, unreadable
-from dbt.adapters.sparkstream.streaming.spark.connect import expression
-from dbt.adapters.sparkstream.streaming.spark.eventtimes import NEVER, OBSERVED, guarded, is_in_time, observation
-from dbt.adapters.sparkstream.streaming.spark.raised import spark_errors
+from dbt.adapters.sparkstream.streaming.spark.watermarks import NEVER, OBSERVED, guarded, is_in_time, observation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,17 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, properties
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
-from dbt.adapters.sparkstream.streaming.tables.backfilling import merge_rows
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import DELTA
-from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable, settings
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
-from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
-from dbt.adapters.sparkstream.streaming.tables.table import Facts, pairs, properties_of, suffixed
-from dbt.adapters.sparkstream.streaming.worker.delta import DeltaAppend
+from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, merge_rows, settings
+from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
+from dbt.adapters.sparkstream.streaming.worker.appends import DeltaAppend
 
 SUFFIX = "__stream"
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
-from dbt.adapters.sparkstream.streaming.tables.backfilling import merge_rows
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, properties
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import ICEBERG
-from dbt.adapters.sparkstream.streaming.tables.giving_way import LoggedTable
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
-from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, is_in_catalog
-from dbt.adapters.sparkstream.streaming.worker.partitions import IcebergAppend
+from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, merge_rows
+from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
+from dbt.adapters.sparkstream.streaming.worker.appends import IcebergAppend
 
 _SUMMARY = "spark.sql.iceberg.snapshot-property"
 

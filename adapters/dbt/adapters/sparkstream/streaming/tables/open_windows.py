@@ -10,8 +10,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, OnSlices
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.making import make
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, Facts, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, make, suffixed
 from dbt.adapters.sparkstream.streaming.worker.open_views import IS_OPEN, NOW, OPEN, ROWS, SNAPSHOT, OpenViews
 
 

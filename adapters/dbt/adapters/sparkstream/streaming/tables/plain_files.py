@@ -6,22 +6,19 @@ import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import GRACE, Ledger, Stage, is_over
+from dbt.adapters.sparkstream.streaming.ledger import GRACE, Holder, Ledger, Stage, is_over
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
-from dbt.adapters.sparkstream.streaming.spark.paths import path_of
-from dbt.adapters.sparkstream.streaming.tables.backfilling import Backfilled
-from dbt.adapters.sparkstream.streaming.tables.compaction import Compaction
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, batch_of, up_to
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
-from dbt.adapters.sparkstream.streaming.tables.giving_way import GivesWay
-from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
-from dbt.adapters.sparkstream.streaming.tables.table import BATCH, batch_of, up_to
+from dbt.adapters.sparkstream.streaming.tables.staging import Backfilled, Compaction, Replacement
+from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
 
 
-class FileTable(GivesWay):
+class FileTable(StreamTable):
     """A table that is the files in a folder, with no list of their own."""
 
     format = Format("files", is_files=True)

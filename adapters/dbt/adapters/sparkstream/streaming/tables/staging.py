@@ -1,19 +1,28 @@
-"""Staging table that takes the place of a streaming model's table: compacted or rebuilt.
+"""Staging tables that take the place of a streaming model's table: compacted, rebuilt, or with other rows of a range.
 
-The catalog forgets the table, and gives its name to the staging table. A run that is killed between these two steps
-leaves the staging table, which is marked as whole.
+When the staging table has all rows, the catalog drops the table, and gives its name to the staging table. Both are
+EXTERNAL, so this touches the catalog alone, and queries that run still find their files. A run that is killed between
+the two steps leaves the staging table, which is marked as whole. Nothing else is written to the table meanwhile, as the
+run has it to itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, Stage
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, Stage, is_over, properties
+from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.table import Facts, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, pairs, properties_of, suffixed
 
 _OF_THE_CATALOG = ("transient_lastDdlTime",)
 """Properties that the catalog makes itself."""
@@ -136,3 +145,299 @@ def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Le
 
 def _id(holder: Holder | None) -> str | None:
     return holder.id if holder is not None else None
+
+
+class Condition(Protocol):
+    """Says as SQL which rows of a table go, where their columns have a prefix such as `t.`."""
+
+    def __call__(self, prefix: str = "") -> str: ...
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Rows that others take the place of.
+
+    Attributes:
+        goes: which rows of the table go.
+        rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
+        key: the column with the time by which rows go: all that go have one.
+        batch: the number that the new rows get: the number of a micro-batch that is done.
+        removed: how many rows go.
+        added: how many come.
+    """
+
+    goes: Condition
+    rows: str
+    key: str
+    batch: int
+    removed: int
+    added: int
+
+
+class Rebuilt(StagingTable):
+    """Staged rebuild of one table.
+
+    It is a streaming model's table like any other, with its own generation, checkpoint and lease. So a run that is
+    killed or stopped while it fills it leaves the old table as it was, and the next run goes on with the staging table.
+    For Delta and Iceberg, one commit puts its rows, columns and properties into the table; then it is dropped.
+
+    Args:
+        engine: the session of a run.
+        table: the table's name, as SQL has it.
+        notes: what the name of the table with its notes has behind its own; empty where its properties have them.
+        purges: whether its files go with it only if that is said.
+    """
+
+    def __init__(self, engine: Engine, table: str, *, notes: str = "", purges: bool = False) -> None:
+        self._notes = notes
+        self._purges = purges
+        foreign = (
+            f"is there, and was not made to take the place of {table}\n"
+            f"  give it another name, or write 'rebuild' in the model's config instead of '{SWAP}'"
+        )
+        super().__init__(engine, table, Stage.REBUILD, foreign)
+
+    def drop(self) -> None:
+        self.check()
+        if self._notes:
+            notes = suffixed(self.name, self._notes)
+            if (
+                self._engine.exists(notes)
+                and properties_of(self._engine, notes).get(Stage.REBUILD.keys["of"]) == self._table
+            ):
+                self._engine.sql(f"DROP TABLE IF EXISTS {notes}")
+        self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
+
+    def model(self, model: Model, folder: str, checkpoints: str) -> Model:
+        """The model that fills the staging table.
+
+        Args:
+            model: the model.
+            folder: the folder of the staging table, or a name where the catalog chooses the folder.
+            checkpoints: what the names of the folders begin with that are kept of it.
+        """
+        root, _, identifier = folder.rpartition("/")
+        config = replace(
+            model.config,
+            # Rows of a staging table are nobody's yet, so it is rebuilt in its place; but it may give way later.
+            on_query_change="rebuild",
+            on_source_change="accept" if model.config.on_source_change == "accept" else "rebuild",
+            on_full_refresh=SWAP,
+            interval=None,  # it is to end when it has caught up
+            location_root=root or None,
+            checkpoint_location=checkpoints,
+        )
+        return replace(model, relation=self.name, identifier=identifier, config=config, staging_of=self._table)
+
+    def swap(
+        self,
+        ledger: Ledger,
+        holder: Holder,
+        left: Mapping[str, int],
+        noting: AbstractContextManager[Any],
+    ) -> None:
+        """Gives the table's name to the staging table, which has all rows.
+
+        Args:
+            ledger: what is recorded of the table, by the run that has it.
+            holder: that run.
+            left: the folders that the table leaves.
+            noting: held while something is recorded of the table.
+
+        Raises:
+            StreamingError: another run has one of the tables, or what Spark says is wrong.
+        """
+        with noting:
+            self.check_swap(self._ledger(self._table), self._ledger(self.name), ledger, holder)
+            self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
+
+    def check_swap(self, now: Ledger | None, its: Ledger | None, before: Ledger, holder: Holder) -> Ledger:
+        """Makes sure that both tables are the run's.
+
+        Args:
+            now: what is recorded of the table now.
+            its: the same, of the staging table.
+            before: what was recorded of the table when the run took it.
+            holder: the run.
+
+        Returns:
+            What is recorded of the staging table.
+
+        Raises:
+            StreamingError: another run has one of them.
+        """
+        checked_own(now, before, holder)
+        if its is None or not self._is_ours(its) or its.holder is not None:
+            raise StreamingError(f"another run has {self.name}")
+        return its
+
+
+class Compaction(StagingTable):
+    """Compaction of one table in plain files: all its rows in few files, in the partition of one micro-batch.
+
+    Micro-batches are partitions, and no statement of Spark puts one partition in the place of several.
+
+    Args:
+        engine: the session of a run.
+        table: the table's name, as SQL has it.
+    """
+
+    def __init__(self, engine: Engine, table: str) -> None:
+        foreign = "is there, and no compaction has made it\n  give it another name, or leave compact_every out"
+        super().__init__(engine, table, Stage.COMPACTION, foreign)
+
+    def tidy(self, ledger: Ledger) -> bool:
+        """Removes what a killed run has left in staging, and files from before a compaction that nobody reads any more.
+
+        Args:
+            ledger: what is recorded of the table, by a run that has it to itself.
+
+        Returns:
+            Whether files were removed: then `files_left` is to be recorded as None.
+        """
+        self.drop()
+        if not is_over(ledger.files_left):
+            return False
+        self._clear(self.other(Facts.of(self._engine, self._table).location))
+        return True
+
+    def __call__(
+        self,
+        finished: int,
+        columns: Sequence[str],
+        partition_by: Sequence[str],
+        files_of: Callable[[str], str],
+        noting: AbstractContextManager[Any],
+    ) -> str:
+        """Puts the rows of all micro-batches into few files.
+
+        Args:
+            finished: the last micro-batch; all rows get its number.
+            columns: the table's columns; the micro-batch's number is the last.
+            partition_by: the columns that it is partitioned by beside the number of the micro-batch.
+            files_of: gives what `check_foreign` needs of a table, by its name.
+            noting: held while something is recorded of the table.
+
+        Returns:
+            What `check_foreign` needs from now on.
+
+        Raises:
+            StreamingError: what Spark says is wrong.
+        """
+        before = self._ledger(self._table)
+        if before is None or not before.compacts:
+            raise StreamingError("it was made without compact_every\n  run it once with --full-refresh")
+        facts = Facts.of(self._engine, self._table)
+        self.drop()
+        place = self.other(facts.location)
+        self._clear(place)
+        self._make_like(place)
+        values = ", ".join([*map(backticked, columns[:-1]), f"CAST({finished} AS BIGINT) AS {BATCH}"])
+        hint = f"REBALANCE({', '.join(map(backticked, partition_by))})" if partition_by else "REBALANCE"
+        self._engine.write_few_files()
+        self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ {values} FROM {self._table}")
+        rows, got = self._count(self._table), self._count(self.name)
+        if rows != got:
+            raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
+        files = files_of(self.name)
+        # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
+        with noting:
+            now = checked_own(self._ledger(self._table), before, before.holder)
+            own = properties(files=files, whole={Stage.COMPACTION: now.generation}, files_left=time.time())
+            self._take_place({**now.properties(), **own})
+        return files
+
+    def _clear(self, folder: str) -> None:
+        """Empties the folder that isn't the table's, once it is certain that none of its files are there."""
+        self._engine.sql(f"REFRESH TABLE {self._table}")
+        if any(path_of(name).startswith(f"{path_of(folder)}/") for name in self._engine.files(self._table, folder)):
+            raise StreamingError(
+                f"files of the table lie in {folder}, which is not the folder that the catalog names\n"
+                "  run it once with --full-refresh"
+            )
+        self._engine.folders.clear(folder)
+
+    @staticmethod
+    def other(location: str) -> str:
+        """The folder that the next compaction writes to: a table has two, in turns."""
+        folder = location.rstrip("/")
+        suffix = Stage.COMPACTION.suffix
+        return folder.removesuffix(suffix) if folder.endswith(suffix) else f"{folder}{suffix}"
+
+
+class Backfilled(StagingTable):
+    """A staging table of plain files: a model's table with some of its rows replaced. It takes the place of this table.
+
+    It is the same table in all else: its generation, its checkpoint and what is recorded of it stay.
+
+    Args:
+        engine: a session.
+        table: the table's name, as SQL has it.
+    """
+
+    def __init__(self, engine: Engine, table: str) -> None:
+        foreign = "is there, and no backfill has made it\n  give it another name"
+        super().__init__(engine, table, Stage.BACKFILL, foreign)
+
+    @staticmethod
+    def place(location: str) -> str:
+        """A folder for a staging table, which nothing has been in.
+
+        Args:
+            location: the folder of the table.
+        """
+        folder = location.rstrip("/")
+        name = folder.rpartition("/")[2].partition(Stage.BACKFILL.suffix)[0]
+        return f"{parent_of(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
+
+    def fill(self, replaced: Replacement, place: str, columns: list[str], partitions: int) -> None:
+        """Makes the staging table, with all rows that the table is to have.
+
+        Args:
+            replaced: the rows that others take the place of.
+            place: its folder.
+            columns: the table's columns; the columns that it is partitioned by stand last.
+            partitions: how many these are.
+
+        Raises:
+            StreamingError: what Spark says is wrong, or rows are missing.
+        """
+        self._make_like(place)
+        names = ", ".join(map(backticked, columns))
+        new = ", ".join([*map(backticked, columns[:-1]), f"CAST({replaced.batch} AS BIGINT) AS {BATCH}"])
+        hint = f"REBALANCE({', '.join(map(backticked, columns[-partitions:]))})"
+        self._engine.write_few_files()
+        self._engine.sql(
+            f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n"
+            f"SELECT {names} FROM {self._table} WHERE NOT coalesce({replaced.goes()}, FALSE)\nUNION ALL\n"
+            f"SELECT {new} FROM {replaced.rows})"
+        )
+        wanted = self._count(self._table) - replaced.removed + replaced.added
+        if (got := self._count(self.name)) != wanted:
+            raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} in staging: it stays as it is")
+
+    def give_place(
+        self,
+        ledger: Ledger,
+        holder: Holder,
+        left: Mapping[str, int],
+        files_of: Callable[[str], str],
+        noting: AbstractContextManager[Any],
+    ) -> None:
+        """Gives the table's name to the staging table.
+
+        Args:
+            ledger: what is recorded of the table, by the run that has it.
+            holder: that run.
+            left: the folders that the table leaves.
+            files_of: gives what `check_foreign` needs of a table, by its name.
+            noting: held while something is recorded of the table.
+
+        Raises:
+            StreamingError: another run has the table, or what Spark says is wrong.
+        """
+        files = files_of(self.name)
+        with noting:
+            now = checked_own(self._ledger(self._table), ledger, holder)
+            own = properties(files=files, whole={Stage.BACKFILL: now.generation}, files_left=None, left=left)
+            self._take_place({**now.properties(), **own})

@@ -3,77 +3,32 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlglot import exp
-
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, Stage, is_over, properties
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.making import make
-from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
-from dbt.adapters.sparkstream.streaming.tables.replacement import Replacement
-from dbt.adapters.sparkstream.streaming.worker.partitions import Append
+from dbt.adapters.sparkstream.streaming.tables.catalog import (
+    BATCH,
+    Facts,
+    batch_of,
+    make,
+    namespace_of,
+    pairs,
+    properties_of,
+)
+from dbt.adapters.sparkstream.streaming.tables.formats import Format
+from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
+from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from dbt.adapters.sparkstream.streaming.worker.sink import Sink
-
-BATCH = "micro_batch"
-"""The column, and partition, that says which micro-batch has appended a row."""
 
 FEW_FILES = 16
 """So many data files are read by one task."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What the catalog says of a table.
-
-    Attributes:
-        kind: `MANAGED`, `EXTERNAL` or `VIEW`.
-        location: its folder.
-        created: when it was made, as the catalog writes it; in Delta and Iceberg an id, which tells the same.
-        query: of a view; empty for a table.
-        namespace: what names in the query without a schema are in.
-        provider: what its rows are stored as, such as `parquet`.
-        comment: its description.
-        properties: its properties, as the catalog writes them.
-    """
-
-    kind: str
-    location: str
-    created: str
-    query: str = ""
-    namespace: str = ""
-    provider: str = ""
-    comment: str = ""
-    properties: str = ""
-
-    @classmethod
-    def of(cls, engine: Engine, table: str) -> Facts:
-        found: dict[str, str] = {}
-        details = False
-        for row in engine.sql(f"DESCRIBE TABLE EXTENDED {table}"):
-            details = details or str(row[0]).startswith("# Detailed Table")
-            if details and row[0]:
-                found.setdefault(str(row[0]), str(row[1]))
-        identity = format_of(found.get("Provider", "")).identity
-        found["Created Time"] = identity(engine.sql, table, found.get("Created Time", ""))
-        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
-        return cls(*(found.get(name, "") for name in (*names, "Table Properties")))
-
-    @property
-    def compacts(self) -> bool:
-        """Whether it is a streaming model's table in plain files whose rows are put into other files now and then."""
-        return f"{PREFIX}compacts=true" in self.properties
-
-    @property
-    def updates(self) -> bool:
-        """Whether it is a streaming model's table in which late rows correct windows."""
-        return f"{PREFIX}updates=true" in self.properties
 
 
 class StreamTable:
@@ -101,10 +56,6 @@ class StreamTable:
 
     def tidy(self, ledger: Ledger) -> None:
         """Removes what earlier runs have left of the table, for a run that has it to itself."""
-
-    def is_tidy(self, ledger: Ledger) -> bool:
-        """Whether earlier runs have left nothing that `tidy` would look for."""
-        return True
 
     def remains(self, ledger: Ledger) -> list[str]:
         """The folders with rows that stay when the table is dropped, by what is recorded of it."""
@@ -339,6 +290,61 @@ class StreamTable:
         """
         raise StreamingError(f"no step replaces rows of {self.name}, which is a table in {self.facts().provider}")
 
+    # -- staged rebuilds ---------------------------------------------------------------------------
+    @property
+    def rebuilt(self) -> Rebuilt:
+        """The staged rebuild."""
+        return Rebuilt(self._engine, self.name)
+
+    def can_give_way(self) -> bool:
+        """Whether the table that is there is of a format in which one can take its place."""
+        return False
+
+    def is_tidy(self, ledger: Ledger) -> bool:
+        waits = any(map(is_over, ledger.left.values()))
+        return not (ledger.whole.get(Stage.REBUILD) or ledger.staging or waits)
+
+    def staging_folder(self, config: StreamConfig, identifier: str) -> str:
+        """A folder for a staged rebuild, which nothing has been in.
+
+        Where the catalog chooses the folder, it is a name for that table, without a slash.
+
+        Args:
+            config: the configs of the model.
+            identifier: the last part of the name of its table.
+        """
+        return f"{self._root(config)}/{identifier}{Stage.REBUILD.suffix}-{uuid.uuid4().hex[:8]}"
+
+    def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
+        """What the names of the folders begin with that are kept of a staging table.
+
+        Args:
+            config: the configs of the model.
+            folder: the folder of the staging table.
+        """
+        return config.sidecar_root(folder)
+
+    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
+        """Lets the staging table, which has all rows, take the table's place.
+
+        Args:
+            ledger: what is recorded of the table, by the run that has it.
+            holder: that run.
+            left: the folders that the table leaves.
+            config: the configs of the model.
+
+        Raises:
+            StreamingError: another run has one of the tables, or what Spark says is wrong.
+        """
+        raise NotImplementedError
+
+    def _root(self, config: StreamConfig) -> str:
+        """The folder that the folder of a table with a place of its own goes into."""
+        if config.location_root is not None:
+            return config.location_root.rstrip("/")
+        schema = {str(row[0]): str(row[1]) for row in self._engine.sql(f"DESCRIBE SCHEMA {namespace_of(self.name)}")}
+        return schema["Location"].rstrip("/")
+
     def corrected(self) -> dict[str, float]:
         """The fields to record when late rows have corrected windows."""
         return {}
@@ -359,47 +365,6 @@ class StreamTable:
             f" GROUP BY {BATCH}"
         )
         return {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows}
-
-
-def properties_of(engine: Engine, table: str) -> dict[str, str]:
-    """What is recorded of a table, by its name as SQL has it."""
-    rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
-    return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
-
-
-def suffixed(table: str, suffix: str) -> str:
-    """A table's name with a suffix, as SQL has it."""
-    return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
-
-
-def namespace_of(table: str) -> str:
-    """The schema of a table, by its name as SQL has it."""
-    return ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
-
-
-def is_in_catalog(table: str) -> bool:
-    """Whether a table is in a catalog other than spark_catalog, by its name as SQL has it."""
-    catalog = exp.to_table(table, dialect="spark").catalog
-    return bool(catalog) and catalog.casefold() != "spark_catalog"
-
-
-def pairs(facts: Mapping[str, str]) -> str:
-    """Facts as properties of a table, as SQL."""
-    return ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
-
-
-def batch_of(file: str) -> int | None:
-    """The micro-batch that a data file belongs to, by the folder it is in."""
-    for part in reversed(file.split("/")):
-        name, equals, value = part.partition("=")
-        if equals and name.casefold() == BATCH:
-            return int(value) if value.lstrip("-").isdigit() else None
-    return None
-
-
-def up_to(files: Iterable[str], last: int) -> list[str]:
-    """The data files that micro-batches up to one have written."""
-    return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
 
 
 def _comment(text: str | None) -> str:

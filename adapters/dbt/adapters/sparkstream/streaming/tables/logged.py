@@ -1,86 +1,29 @@
-"""Tables of streaming models that a staged rebuild may replace."""
+"""Tables whose format has a log of what was done: one commit replaces rows of them, or all of them."""
 
 from __future__ import annotations
 
-import uuid
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.config import StreamConfig
-from dbt.adapters.sparkstream.streaming.holder import Holder
-from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, is_over
-from dbt.adapters.sparkstream.streaming.sidecars import Places
+from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger, Stage
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import format_of
-from dbt.adapters.sparkstream.streaming.tables.rebuilding import Rebuilt
-from dbt.adapters.sparkstream.streaming.tables.table import Facts, StreamTable, is_in_catalog, namespace_of
+from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
+from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
+from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge
 
 ONLY_ROWS = "spark.sql.files.ignoreMissingFiles"
 """The setting by which Spark leaves out files that are gone."""
 
-
-class GivesWay(StreamTable):
-    """A table that may give way to one that is rebuilt in staging, if its format can."""
-
-    @property
-    def rebuilt(self) -> Rebuilt:
-        """The staged rebuild."""
-        return Rebuilt(self._engine, self.name)
-
-    def can_give_way(self) -> bool:
-        """Whether the table that is there is of a format in which one can take its place."""
-        return False
-
-    def is_tidy(self, ledger: Ledger) -> bool:
-        waits = any(map(is_over, ledger.left.values()))
-        return not (ledger.whole.get(Stage.REBUILD) or ledger.staging or waits)
-
-    def staging_folder(self, config: StreamConfig, identifier: str) -> str:
-        """A folder for a staged rebuild, which nothing has been in.
-
-        Where the catalog chooses the folder, it is a name for that table, without a slash.
-
-        Args:
-            config: the configs of the model.
-            identifier: the last part of the name of its table.
-        """
-        return f"{self._root(config)}/{identifier}{Stage.REBUILD.suffix}-{uuid.uuid4().hex[:8]}"
-
-    def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
-        """What the names of the folders begin with that are kept of a staging table.
-
-        Args:
-            config: the configs of the model.
-            folder: the folder of the staging table.
-        """
-        return Places.root(config, folder)
-
-    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
-        """Lets the staging table, which has all rows, take the table's place.
-
-        Args:
-            ledger: what is recorded of the table, by the run that has it.
-            holder: that run.
-            left: the folders that the table leaves.
-            config: the configs of the model.
-
-        Raises:
-            StreamingError: another run has one of the tables, or what Spark says is wrong.
-        """
-        raise NotImplementedError
-
-    def _root(self, config: StreamConfig) -> str:
-        """The folder that the folder of a table with a place of its own goes into."""
-        if config.location_root is not None:
-            return config.location_root.rstrip("/")
-        schema = {str(row[0]): str(row[1]) for row in self._engine.sql(f"DESCRIBE SCHEMA {namespace_of(self.name)}")}
-        return schema["Location"].rstrip("/")
+_MARKED = "__rows_and_marks"
 
 
-class LoggedTable(GivesWay):
+class LoggedTable(StreamTable):
     """A table whose format has a log of what was done: one commit replaces its rows, its columns and its properties.
 
     The rows of the staging table are written once more, into the table, which goes on having its earlier versions. The
@@ -96,7 +39,7 @@ class LoggedTable(GivesWay):
         return folder if self._places_staging(config) else folder.rpartition("/")[2]
 
     def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
-        return Places.root(config, self.facts().location)  # where the table looks for them, as it keeps its folder
+        return config.sidecar_root(self.facts().location)  # where the table looks for them, as it keeps its folder
 
     def _places_staging(self, config: StreamConfig) -> bool:
         """Whether a staging table is made in a folder that a run chooses: some catalogs let nobody choose."""
@@ -138,6 +81,32 @@ class LoggedTable(GivesWay):
 
     def _replaced(self) -> None:
         """Records the version of the commit that has replaced the table."""
+
+
+def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
+    """Replaces rows of a table whose format has MERGE, in one commit.
+
+    Args:
+        engine: a session.
+        table: the table's name.
+        replaced: the rows.
+
+    Raises:
+        StreamingError: what Spark says is wrong; the table stays as it is.
+    """
+    columns = engine.described(table)
+    # NULL of any type: a mark has the time alone.
+    mark = [backticked(name) if name == replaced.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
+    row = [f"CAST({replaced.batch} AS BIGINT)" if name == BATCH else backticked(name) for name, _ in columns]
+    names = ", ".join([*(backticked(name) for name, _ in columns), REPLACED])
+    engine.sql(
+        f"CREATE OR REPLACE TEMPORARY VIEW {_MARKED} ({names}) AS\n"
+        f"SELECT {', '.join(row)}, FALSE FROM {replaced.rows}\nUNION ALL\n"
+        f"SELECT {', '.join(mark)}, TRUE FROM (SELECT DISTINCT {backticked(replaced.key)} FROM {table} "
+        f"WHERE {replaced.goes()})"
+    )
+    same = f"t.{backticked(replaced.key)} = s.{backticked(replaced.key)} AND {replaced.goes('t.')}"
+    engine.sql(merge(table, _MARKED, [name for name, _ in columns], same))
 
 
 @contextmanager

@@ -1,0 +1,146 @@
+"""What the catalog says of tables, their names, and their making where a killed run has left files.
+
+The catalog forgets a table before its files go. Delta writes the first entry of a table's log before the catalog knows
+the table. A run that is killed between leaves a folder in which Spark makes no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.spark.left_files import is_at, occupied
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.formats import format_of
+
+BATCH = "micro_batch"
+"""The column, and partition, that says which micro-batch has appended a row."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the catalog says of a table.
+
+    Attributes:
+        kind: `MANAGED`, `EXTERNAL` or `VIEW`.
+        location: its folder.
+        created: when it was made, as the catalog writes it; in Delta and Iceberg an id, which tells the same.
+        query: of a view; empty for a table.
+        namespace: what names in the query without a schema are in.
+        provider: what its rows are stored as, such as `parquet`.
+        comment: its description.
+        properties: its properties, as the catalog writes them.
+    """
+
+    kind: str
+    location: str
+    created: str
+    query: str = ""
+    namespace: str = ""
+    provider: str = ""
+    comment: str = ""
+    properties: str = ""
+
+    @classmethod
+    def of(cls, engine: Engine, table: str) -> Facts:
+        found: dict[str, str] = {}
+        details = False
+        for row in engine.sql(f"DESCRIBE TABLE EXTENDED {table}"):
+            details = details or str(row[0]).startswith("# Detailed Table")
+            if details and row[0]:
+                found.setdefault(str(row[0]), str(row[1]))
+        identity = format_of(found.get("Provider", "")).identity
+        found["Created Time"] = identity(engine.sql, table, found.get("Created Time", ""))
+        names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
+        return cls(*(found.get(name, "") for name in (*names, "Table Properties")))
+
+    @property
+    def compacts(self) -> bool:
+        """Whether it is a streaming model's table in plain files whose rows are put into other files now and then."""
+        return f"{PREFIX}compacts=true" in self.properties
+
+    @property
+    def updates(self) -> bool:
+        """Whether it is a streaming model's table in which late rows correct windows."""
+        return f"{PREFIX}updates=true" in self.properties
+
+
+def properties_of(engine: Engine, table: str) -> dict[str, str]:
+    """What is recorded of a table, by its name as SQL has it."""
+    rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
+    return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+
+
+def suffixed(table: str, suffix: str) -> str:
+    """A table's name with a suffix, as SQL has it."""
+    return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
+
+
+def namespace_of(table: str) -> str:
+    """The schema of a table, by its name as SQL has it."""
+    return ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
+
+
+def is_in_catalog(table: str) -> bool:
+    """Whether a table is in a catalog other than spark_catalog, by its name as SQL has it."""
+    catalog = exp.to_table(table, dialect="spark").catalog
+    return bool(catalog) and catalog.casefold() != "spark_catalog"
+
+
+def pairs(facts: Mapping[str, str]) -> str:
+    """Facts as properties of a table, as SQL."""
+    return ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
+
+
+def batch_of(file: str) -> int | None:
+    """The micro-batch that a data file belongs to, by the folder it is in."""
+    for part in reversed(file.split("/")):
+        name, equals, value = part.partition("=")
+        if equals and name.casefold() == BATCH:
+            return int(value) if value.lstrip("-").isdigit() else None
+    return None
+
+
+def up_to(files: Iterable[str], last: int) -> list[str]:
+    """The data files that micro-batches up to one have written."""
+    return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
+
+
+def make(
+    engine: Engine, table: str, statement: str, clear: Callable[[str], None] | None = None, place: str | None = None
+) -> None:
+    """Makes a table, also where files lie in its folder and the catalog has no such table.
+
+    Args:
+        engine: the Spark that makes it.
+        table: its name, as SQL has it.
+        statement: makes it.
+        clear: removes what is in the folder, or raises if it is somebody else's; by default it is removed, as the name
+            is one that only the adapter gives.
+        place: the folder that the statement names; None for the catalog's choice.
+
+    Raises:
+        StreamingError: what Spark says is wrong.
+    """
+    try:
+        engine.sql(statement)
+    except StreamingError as error:
+        folder = occupied(error.fault)
+        if folder is None or not is_at(folder, place or _managed(engine, table)):
+            raise
+        (clear or engine.folders.clear)(folder)
+        engine.sql(statement)
+
+
+def _managed(engine: Engine, table: str) -> str:
+    """The folder that the catalog chooses for a table."""
+    named = exp.to_table(table, dialect="spark")
+    schema = ".".join(part.sql(dialect="spark") for part in named.parts[:-1])
+    rows = engine.sql(f"DESCRIBE SCHEMA {schema}" if schema else "DESCRIBE SCHEMA default")
+    root = next((str(row[1]) for row in rows if row[0] == "Location"), "")
+    return f"{root.rstrip('/')}/{named.name.lower()}"
