@@ -13,12 +13,12 @@ import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.streaming.adapter import Registry
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition, digest
 from dbt.adapters.sparkstream.streaming.ledger import Holder
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.rendered import Registry
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut, warnings
 from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, Kind

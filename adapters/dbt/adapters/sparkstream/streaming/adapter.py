@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -30,18 +31,47 @@ from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
 from dbt.adapters.sparkstream.streaming.operations.stopping import Announced, OnServer, stopped
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
-from dbt.adapters.sparkstream.streaming.rendered import Registry
 from dbt.adapters.sparkstream.streaming.reports import lineage
 from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel, overview
 from dbt.adapters.sparkstream.streaming.reports.runs_table import NAME as RUNS
 from dbt.adapters.sparkstream.streaming.reports.terminal import ProgressLine
 from dbt.adapters.sparkstream.streaming.run import Run
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host
 
 logger = AdapterLogger("SparkStream")
+
+
+class Registry:
+    """Names for the streams of each model."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._streams: dict[str, dict[str, StreamSource]] = {}
+
+    def add(self, model: str, source: StreamSource) -> str:
+        """Records a stream of a model, and gives the name that its SQL has for it.
+
+        Args:
+            source: the stream; its `view` is where the name begins, and is numbered if another stream has it.
+        """
+        with self._lock:
+            streams = self._streams.setdefault(model, {})
+            base = re.sub(r"\W", "_", source.view)
+            name, number = base, 1
+            while name in streams and streams[name] != replace(source, view=name):
+                number += 1
+                name = f"{base}_{number}"
+            streams[name] = replace(source, view=name)
+            return name
+
+    def of(self, model: str) -> Mapping[str, StreamSource]:
+        """The streams of a model, by name."""
+        with self._lock:
+            return dict(self._streams.get(model, {}))
 
 
 class StreamingModels:
@@ -171,29 +201,23 @@ class StreamingModels:
         def report(line: str) -> None:
             (logger.info if stopping.is_on() else logger.debug)(f"{model.identifier}: {line}")
 
-        with self.as_dbt_errors():
-            engine = Engine.open(adapter.connections.environment)
-            try:
-                utc = engine.is_utc()
-                made_for, plan = self._plans.pop(model.unique_id, (None, None))
-                if plan is None or made_for != (sql, utc):  # a hook has set another time zone, for example
-                    plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
-                if plan.by_instant and nodes.changes_clock(zone := engine.zone()):
-                    self._warn_of_sessions(model.identifier, zone)
-                with (
-                    self._line.of(model.identifier, not dbtflags.is_quiet()) as show,
-                    self._announced(model.unique_id) as stops,
-                ):
-                    told = self._lineage(model, node, engine)
-                    settled = told.goes_on if told else lambda rows: None
-                    run = Run(model, plan, engine, report, stops, show, self._warn, settled)
-                    with told.told() if told else nullcontext(lambda outcome: None) as tell:
-                        outcome = run(
-                            lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty()
-                        )
-                        tell(outcome)
-            finally:
-                engine.close()
+        with self._session() as engine:
+            utc = engine.is_utc()
+            made_for, plan = self._plans.pop(model.unique_id, (None, None))
+            if plan is None or made_for != (sql, utc):  # a hook has set another time zone, for example
+                plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
+            if plan.by_instant and nodes.changes_clock(zone := engine.zone()):
+                self._warn_of_sessions(model.identifier, zone)
+            with (
+                self._line.of(model.identifier, not dbtflags.is_quiet()) as show,
+                self._announced(model.unique_id) as stops,
+            ):
+                told = self._lineage(model, node, engine)
+                settled = told.goes_on if told else lambda rows: None
+                run = Run(model, plan, engine, report, stops, show, self._warn, settled)
+                with told.told() if told else nullcontext(lambda outcome: None) as tell:
+                    outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
+                    tell(outcome)
         interrupted = self._cancelled.is_set()
         message = outcome.message + (", interrupted: the next run goes on" if interrupted else "")
         return {"message": message, "rows": outcome.rows, "sql": plan.describe(), "interrupted": interrupted}
@@ -209,15 +233,7 @@ class StreamingModels:
 
         Args:
             name: the model's name, or `package.name`.
-            range_: the range.
             removes: whether rows go where the sources have none any more.
-            run_id: dbt's invocation.
-
-        Returns:
-            What was done, in words.
-
-        Raises:
-            DbtRuntimeError: why nothing was done.
         """
         from dbt.compilation import Compiler
 
@@ -228,88 +244,56 @@ class StreamingModels:
         relation = adapter.Relation.create_from(adapter.config, compiled)
         sql = str(compiled.compiled_code)
         model = self._read(compiled.to_dict(omit_none=True), sql, relation, run_id)
-        with self.as_dbt_errors():
-            engine = Engine.open(adapter.connections.environment)
-            try:
-                utc = engine.is_utc()
-                plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
-                # The same rows, as windows that batch has, and with nothing that is for a stream alone.
-                config = replace(model.config, lateness=None, shows_open=False)
-                batch = self._plan(model.unique_id, sql, model.dialect, config, utc, slices=False)
-                return Backfill(model, plan, batch, engine, logger.info)(range_, removes=removes)
-            finally:
-                engine.close()
+        with self._session() as engine:
+            utc = engine.is_utc()
+            plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
+            # The same rows, as windows that batch has, and with nothing that is for a stream alone.
+            config = replace(model.config, lateness=None, shows_open=False)
+            batch = self._plan(model.unique_id, sql, model.dialect, config, utc, slices=False)
+            return Backfill(model, plan, batch, engine, logger.info)(range_, removes=removes)
 
     def _lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
         """What tells OpenLineage of a run; None where that isn't configured, or can't be."""
         try:
-            return self._configured_lineage(model, node, engine)
+            if self._client is None:
+                # `--warn-error` makes no error of this warning.
+                self._client = (lineage.client(logger.warning),)
+            [client] = self._client
+            if client is None:
+                return None
+            manifest: Any = self._adapter.get_macro_resolver()
+            others = [manifest.nodes.get(id_) or manifest.sources.get(id_) for id_ in node["depends_on"]["nodes"]]
+            tables = [name for other in others if (name := getattr(other, "relation_name", None))]
+            credentials = self._adapter.connections.environment.credentials
+            return lineage.Lineage.of(client, model, engine, credentials, tables, logger.info)
         except Exception as failure:  # the run is right without it
             logger.warning(f"{model.identifier}: OpenLineage can't be told of the run: {failure}")
             return None
-
-    def _configured_lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
-        if self._client is None:
-            # `--warn-error` makes no error of this warning.
-            self._client = (lineage.client(logger.warning),)
-        [client] = self._client
-        if client is None:
-            return None
-        credentials = self._adapter.connections.environment.credentials
-        settings = {name: engine.setting(name) for name in lineage.SETTINGS}
-        catalog = lineage.catalog_namespace(str(credentials.method), credentials.host, credentials.port, settings)
-        inputs = [dataset for source in model.sources for dataset in lineage.of_source(catalog, source)]
-        streams = {source.relation for source in model.sources}
-        manifest: Any = self._adapter.get_macro_resolver()
-        for id_ in node["depends_on"]["nodes"]:
-            other = manifest.nodes.get(id_) or manifest.sources.get(id_)
-            name = getattr(other, "relation_name", None)
-            if name and name not in streams:
-                inputs.append(lineage.table(catalog, name))
-        outputs = [lineage.table(catalog, model.relation)]
-        if model.config.topic is not None:
-            outputs.append(lineage.of_sink(model.config.topic, model.relation))
-        return lineage.Lineage(client, model, engine, inputs, outputs, logger.info)
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """What is known of the project's streaming models.
 
         Args:
             names: of some of them, as `name` or `package.name`; none for all.
-
-        Raises:
-            DbtRuntimeError: a name is no streaming model's.
         """
         chosen = self._chosen(names)
-        with self.as_dbt_errors():
-            engine = Engine.open(self._adapter.connections.environment)
-            try:
-                return overview(engine, chosen)
-            finally:
-                engine.close()
+        with self._session() as engine:
+            return overview(engine, chosen)
 
     def stop(self, names: Sequence[str], patience: float) -> dict[str, str]:
         """Ends the runs of streaming models, each when its micro-batch has ended.
 
         Args:
-            names: of the models, as `name` or `package.name`.
             patience: seconds to wait for all of them to end.
 
         Returns:
             What `stopping.stopped` gives.
-
-        Raises:
-            DbtRuntimeError: a name is no streaming model's.
         """
         chosen, environment = self._chosen(names), self._adapter.connections.environment
         if environment.python == SESSION:
             return stopped({model.name: Announced(environment.project, model.id) for model in chosen}, patience)
-        with self.as_dbt_errors():
-            engine = Engine.open(environment)
-            try:
-                return stopped({model.name: OnServer(engine, model) for model in chosen}, patience)
-            finally:
-                engine.close()
+        with self._session() as engine:
+            return stopped({model.name: OnServer(engine, model) for model in chosen}, patience)
 
     def _chosen(self, names: Sequence[str]) -> list[StreamModel]:
         """Streaming models of the project, by name; all for no names."""
@@ -337,6 +321,16 @@ class StreamingModels:
             " a gap is elapsed time on a stream, and a difference of times on the wall clock in batch"
             "\n  set spark.sql.session.timeZone to UTC where that matters"
         )
+
+    @contextmanager
+    def _session(self) -> Iterator[Engine]:
+        """A session of its own; errors are dbt's."""
+        with self.as_dbt_errors():
+            engine = Engine.open(self._adapter.connections.environment)
+            try:
+                yield engine
+            finally:
+                engine.close()
 
     @contextmanager
     def as_dbt_errors(self) -> Iterator[None]:

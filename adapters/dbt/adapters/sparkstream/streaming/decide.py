@@ -51,9 +51,6 @@ class Wanted:
     """What the table has to be made for.
 
     Attributes:
-        relation: the table, as SQL names it.
-        definition: the query, with all that state depends on.
-        sources: the streams.
         identities: for each source, what tells it from a new source of the same name.
         has_state: whether the query has any.
         order: how the table is rebuilt in any case; None where that isn't said.
@@ -117,11 +114,7 @@ class Facts(Protocol):
 
 
 def check_replaceable(wanted: Wanted) -> None:
-    """Refuses to replace a table that no streaming model has made, unless a full refresh does.
-
-    Raises:
-        StreamingError: what to do.
-    """
+    """Refuses to replace a table that no streaming model has made, unless a full refresh does."""
     if wanted.order is Due.REBUILD:
         return
     way = REBUILD if wanted.order is None else "drop it, or write config(on_full_refresh='rebuild')"
@@ -132,10 +125,6 @@ def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts, *
     """Says what a run does, of a table that is there.
 
     Args:
-        ledger: what is recorded of the table.
-        wanted: what the table has to be made for.
-        config: the model's configs.
-        facts: answers of Spark.
         has_lease: whether the run has the table to itself. Without that, `NOTHING` is certain, and `LEASE` is not.
 
     Raises:
@@ -212,11 +201,7 @@ def _changes(wanted: Wanted, facts: Facts) -> str:
 
 
 def _check_goes_on(ledger: Ledger, wanted: Wanted, facts: Facts) -> None:
-    """Looks whether another query can go on where the old one was.
-
-    Raises:
-        StreamingError: it can't, and why.
-    """
+    """Looks whether another query can go on where the old one was."""
     if why := _why_not(ledger, wanted, facts):
         raise StreamingError(
             f"the query has changed, and on_query_change='{CONTINUE}' can't go on with it: {why}\n"

@@ -26,7 +26,6 @@ class Definition:
     Attributes:
         sql: the query as written, with the streams by name.
         dialect: what it is written in.
-        sources: its streams.
         columns: names and types of the columns it gives.
         flush: whether the query has an input for flushing.
         zone: the time zone whose clock windows follow.
@@ -111,11 +110,7 @@ class Definition:
         return facts
 
     def changes(self, lines: Sequence[str]) -> list[str]:
-        """What has changed, a line each for people; empty where nobody knows.
-
-        Args:
-            lines: what `recorded` gave for the table.
-        """
+        """What has changed, a line each for people; empty where nobody knows."""
         if not lines:
             return []
         before, now = json.loads(lines[0]), json.loads(self.recorded()[0])

@@ -31,8 +31,6 @@ class Lease:
     """The right to run a model, kept until `release`.
 
     Args:
-        table: the model's table.
-        mine: this run.
         report: told, in a line, what is waited for.
 
     Attributes:
@@ -63,14 +61,8 @@ class Lease:
     def take(self, ledger: Ledger) -> Holder | None:
         """Takes the right, until `confirm` says whether somebody else took it at the same moment.
 
-        Args:
-            ledger: what is recorded of the table.
-
         Returns:
             Another run that had it, and has ended without giving it back.
-
-        Raises:
-            StreamingError: another run has it.
         """
         other = ledger.holder
         if other is not None and self._is_alive(other):
@@ -127,9 +119,6 @@ class Lease:
 
         Returns:
             What is recorded of the table, now that nobody else notes anything.
-
-        Raises:
-            StreamingError: another run has it.
         """
         ledger = self._made
         if ledger is None:

@@ -42,8 +42,6 @@ class Holder:
 
     Attributes:
         id: tells it from all other runs.
-        host: its machine's name, for people.
-        pid: its process.
         alive: when it last said so, in seconds since the epoch by its own clock.
         place: where its pid is a pid: the machine since its last start, and the container.
         born: when its process began, as the system says it; tells it from a later process with the same pid.
@@ -126,13 +124,7 @@ def _number(text: str) -> int | None:
 
 
 def _key(key: str, read: Callable[[str], Any] = str, write: Callable[[Any], str] = str) -> dict[str, Any]:
-    """How a field is recorded.
-
-    Args:
-        key: of its property, without `PREFIX`.
-        read: gives its value by the property's text, which isn't empty.
-        write: gives the property's text by a value that isn't None or False.
-    """
+    """How a field is recorded."""
     return {"key": key, "read": read, "write": write}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,9 +19,11 @@ from dbt.adapters.sparkstream.streaming.settings import (
     OFF,
     OURS,
     PROCESSING_TIME,
+    SETTINGS,
     SWAP,
     SWAPPING,
     UPDATE,
+    Kind,
 )
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
@@ -33,32 +35,15 @@ DAY = Interval.parse("1 day")
 
 @dataclass(frozen=True)
 class StreamConfig:
-    """How a streaming model runs.
+    """How a streaming model runs: its configs as `settings` describes them, but for those below. None: not given.
 
     Attributes:
-        event_time: the column that holds when a row's event happened, in the sources that don't say it themselves.
-        watermark: how far behind the latest event time a row may be and still count; None for no watermark.
-        max_future: how far ahead of the clock a row's time may be; None for as far as it likes.
-        interval: time between two micro-batches while it is left running; None to end when all is processed.
-        checkpoint_location: folder for the state of all streaming models; None for each in its table's own folder.
-        max_files_per_trigger: how many new files of a source make a micro-batch; None for all there are.
-        on_query_change: `fail`, `rebuild`, `swap` or `continue`: what happens when the query differs from the query of
-            the rows so far.
-        on_source_change: `fail`, `rebuild`, `swap` or `accept`: the same for a source whose processed files are gone.
-        on_full_refresh: `rebuild` or `swap`: how `--full-refresh` makes the table anew.
-        on_foreign_write: `fail` or `accept`: the same for rows that something else has written.
-        keep_late: whether late rows go to a table.
-        lateness: how long after a window is closed a late row still corrects it; None where late rows correct nothing.
-        shows_open: whether views show the windows that are open.
-        keep_unreadable: whether rows with values that can't be read go to a table.
+        interval: time between two micro-batches (`trigger`) while it is left running; None to end when all is read.
+        keep_late: whether late rows go to a table (`late_rows`).
+        shows_open: whether views show the windows that are open (`emit`).
+        keep_unreadable: whether rows with values that can't be read go to a table (`unreadable_rows`).
         flush: whether a run ends by closing all windows; None where no run ever does.
-        compact_every: after how many micro-batches the table's rows are put into few files; None for never.
-        topic: the topic that gets the rows, beside the table; None for none.
-        file_format: the format of the table.
-        location_root: the folder that the table's folder goes into.
-        partition_by: columns to partition the table by.
-        liquid_clustered_by: columns that Delta clusters the table by.
-        tblproperties: properties of the table.
+        topic: the topic that gets the rows, beside the table (`sink`).
     """
 
     event_time: str | None = None
@@ -117,30 +102,23 @@ class StreamConfig:
                 "on_schema_change has no meaning here: other columns are another query\n"
                 "  write on_query_change='rebuild' to have the table rebuilt then"
             )
-        read = cls(
-            event_time=_text(given, "event_time"),
-            watermark=_watermark(given["watermark"]) if "watermark" in given else None,
-            max_future=_max_future(given.get("max_future", NAMED["max_future"].default)),
-            interval=interval,
-            checkpoint_location=_text(given, "checkpoint_location"),
-            max_files_per_trigger=_count(given, "max_files_per_trigger"),
-            on_query_change=_word(given, "on_query_change"),
-            on_source_change=_word(given, "on_source_change"),
-            on_full_refresh=_word(given, "on_full_refresh"),
-            on_foreign_write=_word(given, "on_foreign_write"),
-            keep_late=_word(given, "late_rows") in ("keep", UPDATE),
-            lateness=_lateness(given),
-            shows_open=_word(given, "emit") == "open",
-            keep_unreadable=_word(given, "unreadable_rows") == "keep",
-            flush=_flag(given, "flush"),
-            compact_every=_count(given, "compact_every"),
-            topic=Topic.read(given["sink"], root) if "sink" in given else None,
-            file_format=(_text(given, "file_format") or str(NAMED["file_format"].default)).lower(),
-            location_root=_text(given, "location_root"),
-            partition_by=_names(given, "partition_by"),
-            liquid_clustered_by=_names(given, "liquid_clustered_by"),
-            tblproperties=tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
-        )
+        late_rows, file_format = _word(given, "late_rows"), _text(given, "file_format")
+        own = {field.name for field in dataclasses.fields(cls)}
+        read_so = [setting for setting in SETTINGS if setting.name in own and setting.kind in _READERS]
+        plain = {setting.name: _READERS[setting.kind](given, setting.name) for setting in read_so}
+        others: dict[str, Any] = {
+            "watermark": read_interval("watermark", given["watermark"]) if "watermark" in given else None,
+            "max_future": _max_future(given.get("max_future", NAMED["max_future"].default)),
+            "interval": interval,
+            "keep_late": late_rows in ("keep", UPDATE),
+            "lateness": _lateness(given),
+            "shows_open": _word(given, "emit") == "open",
+            "keep_unreadable": _word(given, "unreadable_rows") == "keep",
+            "topic": Topic.read(given["sink"], root) if "sink" in given else None,
+            "file_format": (file_format or str(NAMED["file_format"].default)).lower(),
+            "tblproperties": tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
+        }
+        read = cls(**{**plain, **others})
         if why := next(_contradictions(read), None):
             raise StreamingError(why)
         return read
@@ -239,7 +217,7 @@ def _lateness(given: Mapping[str, Any]) -> Interval | None:
             else "lateness says how long late rows correct closed windows\n"
             "  write late_rows='update' with it, or leave it out"
         )
-    read = _interval("lateness", given["lateness"]) if updates else None
+    read = read_interval("lateness", given["lateness"]) if updates else None
     if read is not None and (read.micros <= 0 or read.micros % 1000):
         raise StreamingError(
             f"lateness is no whole number of milliseconds above 0: {given['lateness']}\n  write it such as '1 hour'"
@@ -251,13 +229,14 @@ def _trigger(value: Any) -> Interval | None:
     if value == AVAILABLE_NOW:
         return None
     if isinstance(value, Mapping) and list(value) == [PROCESSING_TIME]:
-        return _interval(f"trigger's {PROCESSING_TIME}", value[PROCESSING_TIME])
+        return read_interval(f"trigger's {PROCESSING_TIME}", value[PROCESSING_TIME])
     raise StreamingError(
         f"trigger can't be {value!r}\n  write '{AVAILABLE_NOW}', or {{'{PROCESSING_TIME}': '10 seconds'}}"
     )
 
 
-def _interval(name: str, value: Any) -> Interval:
+def read_interval(name: str, value: Any) -> Interval:
+    """A length of time, such as `'10 minutes'`, that is the value of a config."""
     try:
         read = Interval.parse(str(value))
     except IntervalError as error:
@@ -267,21 +246,9 @@ def _interval(name: str, value: Any) -> Interval:
     return read
 
 
-def watermark(value: str) -> Interval:
-    """A watermark's delay, such as `'10 minutes'`.
-
-    Raises:
-        StreamingError: the text is none.
-    """
-    return _interval("watermark", value)
-
-
-_watermark = watermark
-
-
 def _max_future(value: Any) -> Interval | None:
     # YAML reads an `off` without quotes as false.
-    return None if value is False or value == OFF else _interval("max_future", value)
+    return None if value is False or value == OFF else read_interval("max_future", value)
 
 
 def _text(given: Mapping[str, Any], name: str) -> str | None:
@@ -320,22 +287,26 @@ def _flag(given: Mapping[str, Any], name: str) -> bool | None:
     raise StreamingError(f"{name} can't be {value!r}\n  write true or false")
 
 
+_READERS: Mapping[Kind, Callable[[Mapping[str, Any], str], Any]] = {
+    Kind.TEXT: _text,
+    Kind.COUNT: _count,
+    Kind.WORD: _word,
+    Kind.FLAG: _flag,
+    Kind.NAMES: _names,
+}
+"""What a config's value is -> reads it, of configs that mean what they say."""
+
+
 @dataclass(frozen=True)
 class Model:
     """A streaming model as dbt knows it.
 
     Attributes:
-        unique_id: its id.
         identifier: the last part of its table's name.
         relation: its table, as SQL names it.
         runs: the table of micro-batches, as SQL names it.
-        sql: its query, with the streams by name.
-        dialect: the dialect that the query is written in.
-        config: its configs.
-        sources: its streams.
         contract: column -> type, where the model has a contract.
         comments: column -> description, and the table's under an empty name, where the model persists them.
-        run_id: dbt's invocation.
         staging_of: the model's own table, where `relation` is a staged rebuild; else empty.
     """
 

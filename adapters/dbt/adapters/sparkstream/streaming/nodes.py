@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.traced import Traced
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
 from dbt.adapters.sparkstream.sql.translate import may_name_rowtime, with_event_times
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
-from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig, watermark
+from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig, read_interval
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of
@@ -48,12 +48,9 @@ def stream_of(
     """The stream that a model reads with `stream(relation, watermark, event_time)`.
 
     Args:
-        model: the model that reads it.
-        relation: the table, as SQL names it.
         node: the model, seed, snapshot or source behind it, if dbt has one.
         delay: the watermark, if it is given for this stream.
         event_time: the event time, if it is given for this stream.
-        root: the project's folder.
         is_here: whether Spark has the files of this machine.
 
     Raises:
@@ -69,7 +66,7 @@ def stream_of(
     return replace(
         source,
         event_time=event_time or own_event_time(node),
-        watermark=None if delay is None else watermark(delay),
+        watermark=None if delay is None else read_interval("watermark", delay),
         checksum=getattr(checksum, "checksum", None),
     )
 
@@ -106,13 +103,7 @@ def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool)
     """A relation, or what the meta of a source says of it.
 
     Args:
-        relation: the relation, as SQL names it.
-        meta: of a source.
-        root: the project's folder.
         is_here: whether Spark has the files of this machine.
-
-    Raises:
-        StreamingError: what is wrong with the meta.
     """
     identifier = relation.replace("`", "").rsplit(".", 1)[-1]
     reader = reader_of(meta, relation, root)
@@ -204,20 +195,7 @@ def read_model(
     run_id: str,
     root: Path,
 ) -> Model:
-    """What a run has to know of a model.
-
-    Args:
-        node: the model, as dbt gives it to macros.
-        sql: its query, with the streams by name.
-        relation: its table.
-        runs: the table of micro-batches.
-        streams: its streams.
-        run_id: dbt's invocation.
-        root: the project's folder.
-
-    Raises:
-        StreamingError: its configs are wrong.
-    """
+    """What a run has to know of a model."""
     config = node["config"]
     read = StreamConfig.read(config, root)
     if is_in_catalog(relation) and format_of(read.file_format).is_files:

@@ -52,21 +52,7 @@ def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
 
 
 class Parts:
-    """What a run or a backfill of a model works with.
-
-    Args:
-        model: the model.
-        plan: of its query.
-        engine: a session of its own.
-        report: told, in a line, what is worth telling.
-        warn: told what a person has to know, and do.
-
-    Attributes:
-        table: the model's table.
-        sources: its sources.
-        views: the views of its open windows.
-        sidecars: the table's sidecar folders.
-    """
+    """What a run or a backfill of a model works with."""
 
     def __init__(
         self,
@@ -133,12 +119,7 @@ class Parts:
         return rows, self.engine.table_columns(self.plan.ending, rows)
 
     def definition(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]]) -> Definition:
-        """The query, with all that its table depends on.
-
-        Args:
-            sources: the streams, as `define` gives them.
-            columns: names and types of the table's columns.
-        """
+        """The query, with all that its table depends on."""
         model = self.model
         flushes, zone, late = model.config.flush is not None, self.engine.zone(), model.config.lateness
         keeps, streams, given = self.plan.keeps, tuple(sources), tuple(columns)
@@ -175,10 +156,7 @@ class Parts:
 
         Args:
             columns: names and types of the columns that the query gives.
-            ledger: what is recorded of the table.
-            holder: the run that has it.
             begun: the last micro-batch that an earlier run has begun.
-            checkpoint: the checkpoint.
         """
         config, table = self.model.config, self.table
         names = table.columns()
@@ -218,13 +196,7 @@ class Parts:
 
 
 class Standing:
-    """The answers for a decision (`decide.Facts`), each asked once: of the checkpoint, the sources and the files.
-
-    Args:
-        parts: of the run.
-        ledger: what is recorded of the table.
-        wanted: what the table has to be made for.
-    """
+    """The answers for a decision (`decide.Facts`), each asked once: of the checkpoint, the sources and the files."""
 
     def __init__(self, parts: Parts, ledger: Ledger, wanted: Wanted) -> None:
         self._parts = parts

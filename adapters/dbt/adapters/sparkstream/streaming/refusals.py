@@ -44,8 +44,6 @@ class SourceChanged(StreamingError):
         """A source that no stream can follow.
 
         Args:
-            relation: the source.
-            what: what has happened to it.
             accepting: in which case `on_source_change='accept'` is right; None where it never is.
         """
         return cls(

@@ -22,9 +22,9 @@ from dbt.adapters.sparkstream.streaming.refusals import (
     UnknownSchema,
     explained,
 )
-from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut
-from dbt.adapters.sparkstream.streaming.reports.progress import Progress, told
-from dbt.adapters.sparkstream.streaming.reports.watch import Outcome, Watch, outcome
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows
+from dbt.adapters.sparkstream.streaming.reports.progress import told
+from dbt.adapters.sparkstream.streaming.reports.watch import Outcome, Watch
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
@@ -38,13 +38,9 @@ class Run:
     """A run of a model.
 
     Args:
-        model: the model.
-        plan: of its query.
-        engine: a session of its own.
         report: told, in a line, what is worth telling while the run goes on.
         stopping: whether to end when the micro-batch that runs has ended.
         show: told, again and again, how far the run is; None where nobody looks.
-        warn: told what a person has to know, and do.
         settled: told, when a run that goes on has recorded what it has done, how many rows it has appended.
     """
 
@@ -73,8 +69,6 @@ class Run:
         """Processes what is new.
 
         Args:
-            drop: drops the model's table.
-            rebuild: whether to begin anew.
             empty: whether to make the table only.
 
         Raises:
@@ -107,7 +101,7 @@ class Run:
         try:
             ledger, due, begun = self._decided(wanted, lease)
             if due is Due.NOTHING:
-                return outcome(self._engine, Progress(), 0, None, 0, LeftOut())
+                return Outcome("+0 rows, nothing new", 0)
             if due is Due.SWAP and ledger is not None:
                 return self._swap(ledger, wanted, lease)
             if due in (Due.MAKE, Due.REBUILD) or ledger is None:
@@ -128,11 +122,7 @@ class Run:
             lease.release()
 
     def _load(self, order: Due | None, empty: bool) -> tuple[Rows, Wanted]:
-        """The query, and what its table has to be made for.
-
-        Raises:
-            StreamingError: the query can't stream, or its columns aren't what was agreed.
-        """
+        """The query, and what its table has to be made for."""
         sources = self._parts.defined()
         rows, columns = self._parts.understood()
         self._parts.check_columns(columns)
@@ -142,11 +132,7 @@ class Run:
         return rows, Wanted(self.model.relation, definition, sources, identities, has_state, order, empty)
 
     def _decided(self, wanted: Wanted, lease: Lease) -> tuple[Ledger | None, Due, int]:
-        """What is due, and of a table that is there: what is recorded of it, and the last micro-batch that has begun.
-
-        Raises:
-            StreamingError: another run has the table, or what `decide` says.
-        """
+        """What is recorded of the table, what is due, and the last micro-batch that has begun; None and -1 for none."""
         if not self._table.found():
             return None, Due.MAKE, -1
         ledger, config = self._table.ledger(), self.model.config
@@ -165,18 +151,7 @@ class Run:
         return ledger, decision.due, standing.recorded.begun if decision.due is Due.MORE else -1
 
     def _taken(self, ledger: Ledger, lease: Lease) -> Ledger:
-        """Takes the right to the table that is there, and ends what an earlier run has left running.
-
-        Args:
-            ledger: what was recorded of the table a moment ago.
-            lease: the right to it.
-
-        Returns:
-            What is recorded of the table now, with the run before as its holder.
-
-        Raises:
-            StreamingError: another run has the table.
-        """
+        """Takes the right to the table that is there, and ends what an earlier run has left running."""
         ledger = self._table.ledger() or ledger
         before = lease.take(ledger)
         if before is None:
@@ -191,13 +166,7 @@ class Run:
         return now
 
     def _swap(self, ledger: Ledger, wanted: Wanted, lease: Lease) -> Outcome:
-        """Fills a staging table, and gives it the table's name when it has all rows.
-
-        Args:
-            ledger: what is recorded of the table.
-            wanted: what the table is made for. With an order, a staging table that an earlier run has begun is no use.
-            lease: the right to the table.
-        """
+        """Fills a staging table, and gives it the table's name when it has all rows."""
         model, table, definition = self.model, self._table, wanted.definition
         if not table.can_give_way():
             there = table.facts().provider.casefold()
@@ -245,14 +214,7 @@ class Run:
         self._table.note(query=definition.fingerprint)
 
     def _make(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None] | None) -> Ledger:
-        """Makes the table, in place of the existing one, and gives what is recorded of it.
-
-        Args:
-            before: what is recorded of a streaming model's table that is there.
-            wanted: what the table is made for.
-            lease: the right to the table.
-            drop: drops what is there; None where nothing is.
-        """
+        """Makes the table, in place of the existing one, and gives what is recorded of it."""
         definition, table = wanted.definition, self._table
         self._parts.sources.check_beginning(wanted.sources)
         if not wanted.is_empty and self.model.config.topic is not None:  # the registry may refuse the schema
@@ -291,15 +253,7 @@ class Run:
         return ledger
 
     def _process(self, rows: Rows, wanted: Wanted, checkpoint: str, begun: int, lease: Lease) -> Outcome:
-        """Runs the query, watches it, and records what it has done.
-
-        Args:
-            rows: of the query.
-            wanted: what the table is made for.
-            checkpoint: the table's checkpoint.
-            begun: the last micro-batch that an earlier run has begun; -1 for none.
-            lease: the right to the table.
-        """
+        """Runs the query, watches it, and records what it has done."""
         model, table, sources, columns = self.model, self._table, wanted.sources, wanted.definition.columns
         if model.config.flush is not None:
             self._engine.folders.prepare_flush(_flush_folder(checkpoint))
@@ -349,8 +303,7 @@ class Run:
         if newest is not None:
             late.portions.note_topics(newest.number)
             self._parts.sources.note(sources, checkpoint)
-        done = outcome(self._engine, watch.progress, watch.rows, watch.windows, watch.corrected, watch.left)
-        return replace(done, is_caught_up=not told_to_end)
+        return watch.outcome(is_caught_up=not told_to_end)
 
     def _follow(self, running: Running, watch: Watch, lease: Lease) -> bool:
         """Watches a query until it has ended; whether it was told to end."""

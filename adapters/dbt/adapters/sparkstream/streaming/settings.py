@@ -43,8 +43,6 @@ class Setting:
     """A config.
 
     Attributes:
-        name: as a model writes it.
-        kind: what its value is.
         about: what it does, in Markdown whose links begin in docs/.
         words: what it may be where it is one of some words; the first is the default.
         default: what holds where it isn't given, as it would be written; None where nothing does.
@@ -80,12 +78,7 @@ SETTINGS = (
         "how far an event time may be ahead of the clock; `off` for no limit",
         default="1 day",
     ),
-    Setting(
-        "output_mode",
-        Kind.WORD,
-        "the only mode: rows are appended when they are final",
-        words=("append",),
-    ),
+    Setting("output_mode", Kind.WORD, "the only mode: rows are appended when they are final", words=("append",)),
     Setting(
         "trigger",
         Kind.MAPPING,
@@ -124,10 +117,7 @@ SETTINGS = (
         words=("rebuild", SWAP),
     ),
     Setting(
-        "on_foreign_write",
-        Kind.WORD,
-        "what a run does when others have written to the table",
-        words=("fail", "accept"),
+        "on_foreign_write", Kind.WORD, "what a run does when others have written to the table", words=("fail", "accept")
     ),
     Setting(
         "late_rows",
@@ -163,9 +153,7 @@ SETTINGS = (
     ),
     Setting("flush", Kind.FLAG, "`true` closes all windows at the end of the run"),
     Setting(
-        "sink",
-        Kind.MAPPING,
-        "a topic of Kafka that gets the rows, too, [at least once](kafka.md#rows-into-a-topic)",
+        "sink", Kind.MAPPING, "a topic of Kafka that gets the rows, too, [at least once](kafka.md#rows-into-a-topic)"
     ),
     Setting("file_format", Kind.TEXT, "as for a table", default="parquet", is_ours=False),
     Setting("location_root", Kind.TEXT, "as for a table", is_ours=False),

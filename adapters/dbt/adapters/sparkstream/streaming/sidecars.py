@@ -35,7 +35,6 @@ def is_named_for(identifier: str, folder: str, location: str | None = None) -> b
     Folders are recorded in properties of the table, which whoever may alter the table can write.
 
     Args:
-        identifier: the table's name.
         folder: the folder, as a property of the table has it.
         location: where the table lies; a folder of just its name has to lie beside it. None where files in the folder
             have to be the table's own.
@@ -48,15 +47,7 @@ def is_named_for(identifier: str, folder: str, location: str | None = None) -> b
 
 
 class Sidecars:
-    """The folders that are kept beside a model's table, by what is recorded of it.
-
-    Args:
-        engine: the session of a run.
-        table: the table.
-        model: the model.
-        views: the views of its open windows.
-        report: told, in a line, what is worth telling.
-    """
+    """The folders that are kept beside a model's table, by what is recorded of it."""
 
     def __init__(
         self, engine: Engine, table: StreamTable, model: Model, views: OpenWindows, report: Callable[[str], None]
@@ -91,12 +82,7 @@ class Sidecars:
         return {**ledger.left, **dict.fromkeys(self._table.remains(ledger), round(time.time())), **own}
 
     def clear(self, left: Mapping[str, int], ledger: Ledger) -> None:
-        """Removes what tables that were made before this one have left.
-
-        Args:
-            left: their folders, as far as they are known.
-            ledger: what is recorded of this one.
-        """
+        """Removes what tables that were made before this one have left."""
         # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
         own, location = self.folder(ledger), path_of(self._table.facts().location)
         self._engine.folders.write_lines(f"{own}/{OWNER}", [location])
@@ -105,12 +91,7 @@ class Sidecars:
         self._empty({**owned, **left}, ledger)
 
     def staging(self, ledger: Ledger, definition: Definition) -> str | None:
-        """The folder of the staging table that a run can go on with; None where there is none.
-
-        Args:
-            ledger: what is recorded of the table.
-            definition: what the staging table has to be made for.
-        """
+        """The folder of the staging table that a run can go on with; None where there is none."""
         folder = ledger.staging
         if not folder or folder in ledger.left:
             return None
@@ -121,11 +102,7 @@ class Sidecars:
         """Removes what the table whose place this one has taken had beside it, and folders that nobody reads.
 
         Args:
-            ledger: what is recorded of the table, by a run that has it to itself.
             goes_on: whether the staging table is filled further; else it is removed.
-
-        Returns:
-            What is recorded of the table now.
         """
         if self._model.staging_of:
             return ledger  # what is recorded there is for the time when it has its place
@@ -149,14 +126,7 @@ class Sidecars:
         self._views.drop()
 
     def drop_staging(self, ledger: Ledger) -> Ledger:
-        """Drops the staging table, if there is one. Its folders are recorded before, in case the run is killed.
-
-        Args:
-            ledger: what is recorded of the table, by a run that has it to itself.
-
-        Returns:
-            What is recorded of the table now.
-        """
+        """Drops the staging table, if there is one. Its folders are recorded before, in case the run is killed."""
         folder, its = ledger.staging, self._rebuilt.ledger()
         if folder:
             folders = {folder: 0}

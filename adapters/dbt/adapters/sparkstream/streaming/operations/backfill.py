@@ -16,13 +16,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClo
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Holder
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import (
-    Goes,
-    OfRows,
-    OfWindows,
-    Range,
-    sessions,
-)
+from dbt.adapters.sparkstream.streaming.operations.backfill_range import Goes, OfRows, OfWindows, Range, sessions
 from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
@@ -42,11 +36,8 @@ class Backfill:
     """A backfill of a model.
 
     Args:
-        model: the model.
         plan: of its query, as its runs have it.
         batch: of the same query, with windows and no slices: what runs in batch.
-        engine: a session of its own.
-        report: told, in a line, what is worth telling.
     """
 
     def __init__(
@@ -68,14 +59,7 @@ class Backfill:
         """Replaces the rows of a range.
 
         Args:
-            range_: the range.
             removes: whether rows go where the sources have none for the range any more.
-
-        Returns:
-            What was done, in words.
-
-        Raises:
-            StreamingError: why nothing was done. The table is as it was.
         """
         if range_.since >= range_.until:
             raise StreamingError(f"the range {range_} is empty\n  --to is the first time that isn't in it")
@@ -160,11 +144,7 @@ class Backfill:
 
     # -- what can be backfilled --------------------------------------------------------------------
     def _check_plan(self) -> None:
-        """Refuses models of which no range can be computed by itself, or be replaced.
-
-        Raises:
-            StreamingError: why.
-        """
+        """Refuses models of which no range can be computed by itself, or be replaced."""
         batch, config = self._batch, self._model.config
         if config.topic is not None:
             raise StreamingError(
@@ -187,17 +167,7 @@ class Backfill:
     def _goes(
         self, range_: Range, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource], watermark: int
     ) -> Goes:
-        """Which rows are replaced.
-
-        Args:
-            range_: the range.
-            columns: names and types of the table's columns.
-            sources: the streams.
-            watermark: up to which the stream has closed windows for good, in milliseconds since the epoch.
-
-        Raises:
-            StreamingError: nothing tells.
-        """
+        """Which rows are replaced."""
         if not self._plan.waits:
             name, type_ = self._time(columns, sources)
             return OfRows(name, *range_.literals(type_))
@@ -210,11 +180,7 @@ class Backfill:
         return sessions(self._engine, self._model.relation, _STAGED, windows, own)
 
     def _time(self, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource]) -> tuple[str, str]:
-        """The name and type of the column with the event time, of a table whose rows have no window.
-
-        Raises:
-            StreamingError: there is none.
-        """
+        """The name and type of the column with the event time, of a table whose rows have no window."""
         times = {source.event_time.casefold() for source in sources if source.event_time}
         found = [column for column in columns if column[0].casefold() in times and column[1] in _TIMES]
         if len(times) != 1 or not found:

@@ -21,7 +21,6 @@ class Range:
     """A range of time, on the clock of the session's zone.
 
     Attributes:
-        since: its begin.
         until: its end, which isn't in it.
     """
 
@@ -30,11 +29,7 @@ class Range:
 
     @classmethod
     def read(cls, since: str, until: str) -> Range:
-        """Reads its edges, such as `2026-11-17 00:00` or `2026-11-17`.
-
-        Raises:
-            DbtRuntimeError: one is no such time.
-        """
+        """Reads its edges, such as `2026-11-17 00:00` or `2026-11-17`."""
         edges = []
         for option, text in (("--from", since), ("--to", until)):
             try:
@@ -61,9 +56,7 @@ class OfRows:
     """The rows of which a column has a time in the range.
 
     Attributes:
-        time: the column.
         since: the begin, as SQL.
-        until: the end.
     """
 
     time: str
@@ -86,9 +79,7 @@ class OfWindows:
 
     Attributes:
         start: the column with the begin of a window.
-        end: that with its end.
         since: the begin of the range, as SQL.
-        until: its end.
         closed: the time up to which windows are closed, as SQL.
     """
 
@@ -118,7 +109,6 @@ class OfSessions:
 
     Attributes:
         start: the column with the begin of a session.
-        end: that with its end.
         since: the first time.
         until: the last one.
     """
@@ -151,14 +141,9 @@ def sessions(engine: Engine, table: str, rows: str, windows: OfWindows, columns:
     that is the same in both may cross the range's edge.
 
     Args:
-        engine: a session.
-        table: the table.
         rows: a view of all sessions that batch gives, closed or not.
         windows: the sessions in the range.
         columns: the columns that both have.
-
-    Raises:
-        StreamingError: a session that the stream has open may reach into that.
     """
     start, end = backticked(windows.start), backticked(windows.end)
     whole = f"to_json(struct({', '.join(map(backticked, columns))}), map('ignoreNullFields', 'false'))"

@@ -47,12 +47,7 @@ class Way(Protocol):
 
 
 class Announced:
-    """A run in this process, which others on the machine reach by files in the project's folder.
-
-    Args:
-        project: the project's folder.
-        model: the model's unique id.
-    """
+    """A run in this process, which others on the machine reach by files in the project's folder."""
 
     def __init__(self, project: Path, model: str) -> None:
         self._run = project / FOLDER / f"{model}.json"
@@ -87,12 +82,7 @@ class Announced:
 
 
 class OnServer:
-    """A run on a server, which is reached by the properties of its table.
-
-    Args:
-        engine: a session on the server.
-        model: the model.
-    """
+    """A run on a server, which is reached by the properties of its table."""
 
     def __init__(self, engine: Engine, model: StreamModel) -> None:
         self._is_there = engine.exists(model.relation)
@@ -159,15 +149,7 @@ def is_stopping() -> bool:
 
 
 def leave_running(dbt_arguments: Sequence[str], models: Sequence[str]) -> bool:
-    """Runs models by dbt until SIGINT (Ctrl-C) or SIGTERM; the micro-batches that run then are ended first.
-
-    Args:
-        dbt_arguments: for `dbt run`.
-        models: what it selects.
-
-    Returns:
-        Whether all went well.
-    """
+    """Runs models by dbt until SIGINT (Ctrl-C) or SIGTERM; the micro-batches that run then are ended first."""
     from dbt.cli.main import dbtRunner
 
     global _stop

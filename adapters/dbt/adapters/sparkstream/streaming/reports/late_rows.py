@@ -95,11 +95,7 @@ def warnings(
     """What a person has to know of rows that no window has and of records that can't be read, and can do.
 
     Args:
-        left: the rows.
-        watermark: the watermark of the last micro-batch.
         max_future: how far ahead of the clock a time may be; None for as far as it likes.
-        table: the table that keeps the rows that no window has, if one does.
-        broken: the table that keeps records that can't be read, if one does.
     """
     if left.unreadable:
         kept = f"{broken} has them" if broken else "to keep them, write config(unreadable_rows='keep')"
@@ -127,11 +123,6 @@ class LateRows:
 
     Args:
         engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
-        plan: of the model's query.
-        sources: its streams.
-        checkpoint: its checkpoint.
-        model: the model.
-        facts_of: tells what the catalog knows of a table.
 
     Attributes:
         portions: what its micro-batches have read.
@@ -248,12 +239,7 @@ class LateRows:
         return LeftOut(late[0], ahead[0], untimed[0], ahead[1])
 
     def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
-        """Queries for the rows, each with the name of their time.
-
-        Args:
-            before: of the micro-batch before, whose watermark had closed windows.
-            now: of the micro-batch.
-        """
+        """Queries for the rows, each with the name of their time."""
         closed = f"timestamp_millis({before.watermark})"
         until = limit(self._max_future, f"timestamp_millis({now.clock})")
         for arrivals in self._plan.late:

@@ -61,11 +61,7 @@ class Lineage:
     """What OpenLineage is told of one run of a model.
 
     Attributes:
-        client: its client.
-        model: the model.
         engine: the run's session, which knows columns.
-        inputs: what the model reads.
-        outputs: what it writes.
         warn: told, once, what OpenLineage can't be told.
     """
 
@@ -78,12 +74,29 @@ class Lineage:
     _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _failed: bool = False
 
-    def goes_on(self, rows: int) -> None:
-        """Tells that the run goes on.
+    @classmethod
+    def of(
+        cls,
+        client: OpenLineageClient,
+        model: Model,
+        engine: Engine,
+        credentials: Any,
+        tables: Sequence[str],
+        warn: Callable[[str], None],
+    ) -> Lineage:
+        """What is told of a run of a model, by the profile and the tables that the model names."""
+        settings = {name: engine.setting(name) for name in SETTINGS}
+        catalog = catalog_namespace(str(credentials.method), credentials.host, credentials.port, settings)
+        inputs = [dataset for source in model.sources for dataset in of_source(catalog, source)]
+        streams = {source.relation for source in model.sources}
+        inputs += [table(catalog, name) for name in tables if name not in streams]
+        outputs = [table(catalog, model.relation)]
+        if model.config.topic is not None:
+            outputs.append(of_sink(model.config.topic, model.relation))
+        return cls(client, model, engine, inputs, outputs, warn)
 
-        Args:
-            rows: how many rows it has appended so far.
-        """
+    def goes_on(self, rows: int) -> None:
+        """Tells that the run goes on."""
         if not self._failed:  # a server that doesn't answer takes its time
             self._tell("RUNNING", rows)
 
@@ -225,11 +238,7 @@ class Lineage:
 
 
 def client(warn: Callable[[str], None]) -> OpenLineageClient | None:
-    """OpenLineage's client, as it is configured; None where it isn't, or can't be had.
-
-    Args:
-        warn: told why it can't be had.
-    """
+    """OpenLineage's client, as it is configured; None where it isn't, or can't be had."""
     why = configured()
     if why is None:
         return None
@@ -285,9 +294,6 @@ def catalog_namespace(method: str, host: str | None, port: int | None, settings:
     """Where tables are.
 
     Args:
-        method: of the profile.
-        host: the server; of no meaning for a Spark in this process.
-        port: its port.
         settings: the values of `SETTINGS`, as Spark has them.
     """
     metastore = urlsplit(settings.get(METASTORES, "").split(",")[0])
@@ -303,7 +309,6 @@ def table(namespace: str, relation: str, view: str | None = None) -> Dataset:
     """A table or view of the catalog.
 
     Args:
-        namespace: of the catalog.
         relation: its name, as SQL has it.
         view: the name under which Spark has its columns; None for its own.
     """
@@ -329,12 +334,7 @@ def in_files(path: str) -> tuple[str, str]:
 
 
 def of_source(namespace: str, source: StreamSource) -> list[Dataset]:
-    """What a stream is read from; more than one where it subscribes to several topics.
-
-    Args:
-        namespace: of the catalog.
-        source: the stream.
-    """
+    """What a stream is read from; more than one where it subscribes to several topics."""
     if names := source.kind.topics:
         return [topic(source.kind.brokers, name, source.view) for name in names]
     if "path" in source.reader:
@@ -346,7 +346,6 @@ def of_sink(sink: Topic, relation: str) -> Dataset:
     """The topic that a model's rows are sent to.
 
     Args:
-        sink: what the model says of it.
         relation: the model's table, whose columns its records have.
     """
     return topic(sink.servers, sink.name, relation)

@@ -37,8 +37,6 @@ class StreamModel:
     """A streaming model of a project.
 
     Attributes:
-        id: its unique id.
-        name: its name.
         relation: its table, as SQL names it.
         runs: the table `sparkstream_runs` of its schema.
         file_format: what its table is stored as.
@@ -54,18 +52,11 @@ class StreamModel:
 def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, Any]]:
     """What is known of streaming models, a dict for each.
 
-    Args:
-        engine: a session of its own.
-        models: the models.
-
     Returns:
         For each: `model`, `relation`, `status` (`running`, `stopped`, `killed` or `not built`), `process` and `host` of
         the run, and, once it has had a micro-batch: `batch`, `ended_at` and `watermark` (seconds since the epoch),
         `duration_ms`, `rows`, `state_rows` and `state_bytes` of the last one, and the totals of `TOTALS` and `LEFT_OUT`
         over all micro-batches of the table that is there.
-
-    Raises:
-        StreamingError: what Spark says is wrong.
     """
     of_runs: dict[str, dict[StreamModel, Ledger | None]] = defaultdict(dict)
     for model in models:
@@ -101,11 +92,6 @@ def _totals(engine: Engine, runs: str, tables: Mapping[str, str]) -> dict[str, d
     """Model id -> what `sparkstream_runs` has of its table.
 
     Each table begins with micro-batch 0. Rows of earlier versions don't say which table they are of.
-
-    Args:
-        engine: a session.
-        runs: the table of micro-batches.
-        tables: model id -> what tells its table from earlier ones.
     """
     columns = {name.casefold() for name in engine.columns(runs)}
     last = ", ".join(f"{sql} AS {name}" for name, sql in _LAST.items())
@@ -198,7 +184,6 @@ def table(streams: Streams, now: float) -> list[str]:
     """Lines for people.
 
     Args:
-        streams: what is known of the streams.
         now: in seconds since the epoch.
     """
     rows = [_HEAD, *(_row(stream, now) for stream in streams)]

@@ -20,8 +20,6 @@ class MicroBatch:
 
     Attributes:
         number: its number since the table was made, from 0.
-        started: when.
-        milliseconds: how long it took.
         rows: how many rows it read from the sources.
         watermark: the watermark that it closed windows by; None before there is one.
         state_rows: rows in state after it: keys of open windows, and rows that wait.
@@ -88,7 +86,6 @@ def told(batch: MicroBatch, state: str) -> str:
     """A micro-batch in a line.
 
     Args:
-        batch: the micro-batch.
         state: what each row of Spark's state is, such as `open window`.
     """
     rate = _rate(batch.rows, batch.milliseconds)

@@ -35,10 +35,7 @@ COLUMNS = {
     "rows_unreadable": ("BIGINT", "rows left out as their values can not be read"),
     "windows_corrected": ("BIGINT", "windows that were closed before and have got late rows, with late_rows: update"),
     "aside": ("BOOLEAN", "whether the rows went to a table that is rebuilt in staging, to take the place of the other"),
-    "backfilled": (
-        "STRING",
-        "the range of a backfill, which put rows_appended in the place of others; else NULL",
-    ),
+    "backfilled": ("STRING", "the range of a backfill, which put rows_appended in the place of others; else NULL"),
     "rows_removed": ("BIGINT", "rows that a backfill has taken out of the table"),
     "made": ("STRING", "tells the table from earlier ones of the model, as it is made anew"),
 }
@@ -97,25 +94,12 @@ class Counts:
 
 
 def record(
-    engine: Engine,
-    table: str,
-    run: RunRecord,
-    batches: Sequence[MicroBatch],
-    counts: Counts,
-    file_format: str,
+    engine: Engine, table: str, run: RunRecord, batches: Sequence[MicroBatch], counts: Counts, file_format: str
 ) -> None:
     """Adds the micro-batches of a run to the table; a run without any makes the table, as tests of the model read it.
 
     Args:
-        engine: a session.
-        table: the table, as SQL names it.
-        run: the run.
-        batches: its micro-batches.
-        counts: what they have done.
         file_format: of the model's table, and of this one where that is in a catalog of its own.
-
-    Raises:
-        StreamingError: what Spark says is wrong.
     """
     if not batches:
         if not engine.exists(table):
@@ -155,16 +139,8 @@ def record_backfill(
     """Adds a backfill to the table.
 
     Args:
-        engine: a session.
-        table: the table, as SQL names it.
-        run: the run.
-        done: what was done.
         batch: the number of the last micro-batch, which the rows have got.
         started: when it began, in seconds since the epoch.
-        file_format: as `record` takes it.
-
-    Raises:
-        StreamingError: what Spark says is wrong.
     """
     values = {
         "run_id": string_literal(run.id),
@@ -183,12 +159,7 @@ def record_backfill(
 
 
 def _add(
-    engine: Engine,
-    table: str,
-    run: RunRecord,
-    found: Sequence[Mapping[str, object]],
-    file_format: str,
-    merges: bool,
+    engine: Engine, table: str, run: RunRecord, found: Sequence[Mapping[str, object]], file_format: str, merges: bool
 ) -> None:
     """Adds rows: column -> SQL. Where it is due, all rows of the model are put into one file then."""
     rows = ["(" + ", ".join(str(values.get(name, "NULL")) for name in COLUMNS) + ")" for values in found]
@@ -230,14 +201,6 @@ def _merge(engine: Engine, table: str, model: str, partition: str, first: str, f
     It is written in another folder. The catalog then names that folder in one step, so a reader has the files from
     before or the new one, and a run that is killed leaves either. The files from before stay until the next time: a
     query may be reading them. Nobody else writes rows of the model meanwhile, as one run at a time has it.
-
-    Args:
-        engine: a session.
-        table: the table of micro-batches.
-        model: the model's unique id.
-        partition: its partition, as SQL.
-        first: the folder that its rows were put into in the beginning.
-        folder: the folder that they are in.
     """
     root = first.rpartition("/")[0]
     # Names with an underscore are no partitions to RECOVER PARTITIONS.

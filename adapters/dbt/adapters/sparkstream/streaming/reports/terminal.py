@@ -29,12 +29,7 @@ class ProgressLine:
 
     @contextmanager
     def of(self, model: str, is_on: bool = True) -> Iterator[Callable[[str], None] | None]:
-        """What shows how far a model is, as long as it runs; None where there is no terminal.
-
-        Args:
-            model: its name.
-            is_on: whether to show anything.
-        """
+        """What shows how far a model is, as long as it runs; None where there is no terminal."""
         if not is_on or not self._out().isatty():
             yield None
             return

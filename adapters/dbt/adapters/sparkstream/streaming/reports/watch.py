@@ -17,15 +17,31 @@ from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, correc
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did.
+
+    Attributes:
+        message: for the line that dbt prints.
+        late: how many came too late.
+        is_caught_up: whether it has ended as there was nothing more to read, and not as it was told to end.
+        goes_on: whether it is to be left running, now that a staged rebuild has its place.
+    """
+
+    message: str
+    rows: int
+    late: int = 0
+    is_caught_up: bool = True
+    goes_on: bool = False
+
+
 class Watch:
     """What is seen of a query while it runs.
 
     Of each micro-batch, something is kept until it is recorded in the table's properties: a model may run for months.
 
     Args:
-        parts: of the run.
         ledger: what was recorded of the model's table when the query began.
-        checkpoint: the model's checkpoint.
         late: counts the rows that no window has.
         identities: for each source, what tells it from a new source of the same name.
 
@@ -83,7 +99,6 @@ class Watch:
         Args:
             last: the last micro-batch that was recorded before this run.
             ended: the fields to record of the run's end.
-            lease: the right to the table.
         """
         config = self._model.config
         every = self._model.compact_every
@@ -101,6 +116,31 @@ class Watch:
                 self._warn(f"{self._model.unique_id}: the table can't be compacted: {error}")
         lease.end()
         self._table.note(**({} if files is None else {"files": files}), **ended, holder=None)
+
+    def outcome(self, is_caught_up: bool) -> Outcome:
+        """What the run did, in words and numbers, once it is recorded."""
+        left = self.left
+        parts = [f"+{counted(self.rows, 'row')}"]
+        if self.windows is not None:
+            parts.append(f"{counted(self.windows, 'window')} closed")
+        others = (
+            (self.corrected, "window", " corrected"),
+            (left.late, "late row", ""),
+            (left.ahead, "row", " too far ahead"),
+            (left.untimed, "row", " without a time"),
+            (left.unreadable, "unreadable row", ""),
+        )
+        parts += [counted(number, noun) + behind for number, noun, behind in others if number]
+        watermark, last = self.progress.watermark, self.progress.last
+        if watermark is not None:
+            parts.append(
+                "all windows closed" if watermark.year > 9000 else f"watermark {_local(self._engine, watermark)}"
+            )
+        if last is not None:
+            parts.append(f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}")
+        else:
+            parts.append("nothing new")
+        return Outcome(", ".join(parts), self.rows, left.late, is_caught_up)
 
     def settle(self) -> None:
         """Records what was done since the last time."""
@@ -154,61 +194,6 @@ class Watch:
         broken_table = broken if model.config.keep_unreadable else None
         for text in warnings(left, self.progress.watermark, model.config.max_future, late_table, broken_table):
             self._warn(f"{model.unique_id}: {text}")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run did.
-
-    Attributes:
-        message: for the line that dbt prints.
-        rows: how many were appended.
-        late: how many came too late.
-        is_caught_up: whether it has ended as there was nothing more to read, and not as it was told to end.
-        goes_on: whether it is to be left running, now that a staged rebuild has its place.
-    """
-
-    message: str
-    rows: int
-    late: int = 0
-    is_caught_up: bool = True
-    goes_on: bool = False
-
-
-def outcome(
-    engine: Engine, progress: Progress, rows: int, windows: int | None, corrected: int, left: LeftOut
-) -> Outcome:
-    """What a run did, in words and numbers.
-
-    Args:
-        engine: the run's session, whose clock the watermark is shown on.
-        progress: of its micro-batches.
-        rows: how many were appended.
-        windows: how many windows were closed; None where columns don't tell them.
-        corrected: how many closed windows late rows have corrected.
-        left: rows that no window has, or that can't be read.
-    """
-    parts = [f"+{counted(rows, 'row')}"]
-    if windows is not None:
-        parts.append(f"{counted(windows, 'window')} closed")
-    if corrected:
-        parts.append(f"{counted(corrected, 'window')} corrected")
-    if left.late:
-        parts.append(counted(left.late, "late row"))
-    if left.ahead:
-        parts.append(f"{counted(left.ahead, 'row')} too far ahead")
-    if left.untimed:
-        parts.append(f"{counted(left.untimed, 'row')} without a time")
-    if left.unreadable:
-        parts.append(counted(left.unreadable, "unreadable row"))
-    watermark, last = progress.watermark, progress.last
-    if watermark is not None:
-        parts.append("all windows closed" if watermark.year > 9000 else f"watermark {_local(engine, watermark)}")
-    if last is not None:
-        parts.append(f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}")
-    else:
-        parts.append("nothing new")
-    return Outcome(", ".join(parts), rows, left.late)
 
 
 def _local(engine: Engine, moment: datetime) -> str:

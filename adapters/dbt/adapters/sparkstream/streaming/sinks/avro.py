@@ -64,10 +64,6 @@ class AvroRows:
         Args:
             given: the sink's config, with `schema` and `schema_registry`.
             topic: the topic, which the subject is named by.
-            root: the project's folder.
-
-        Raises:
-            StreamingError: what is wrong with it.
         """
         registry = None
         if given.get("schema_registry") is not None:
@@ -83,7 +79,6 @@ class AvroRows:
         """A row as bytes, as SQL. A registry is asked for the number of the schema, and gets a schema that it hasn't.
 
         Args:
-            columns: names and types of the model's columns.
             row: the struct of them, as SQL.
             topic: the topic, which a schema of the columns is named by.
             registers: whether the registry is told, and its number stands before the bytes; no for a check.
@@ -121,10 +116,6 @@ def _written(row: str, schema: str) -> str:
 def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
     """The schema of rows, each column of which may be NULL.
 
-    Args:
-        columns: names and types.
-        name: of the record.
-
     Raises:
         StreamingError: a name or a type that Avro hasn't.
     """
@@ -142,10 +133,6 @@ def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
 
 def check(schema: str, columns: Sequence[tuple[str, str]]) -> None:
     """Looks whether rows can be written with a schema, before any is in the table.
-
-    Args:
-        schema: of a record, as JSON.
-        columns: names and types of the model's columns.
 
     Raises:
         StreamingError: it has other fields, or types that Spark doesn't write the columns as.

@@ -33,7 +33,6 @@ class Topic:
     """The topic that a model's rows are sent to.
 
     Attributes:
-        name: the topic.
         key: the columns that make a record's key; none for records without.
         value_format: `json`, `csv` or `avro`: how all columns of a row are written.
         value_options: options of Spark's to_json or to_csv.
@@ -55,9 +54,6 @@ class Topic:
         Args:
             given: a mapping with the keys of `KEYS`.
             root: the project's folder, which has the files of schemas.
-
-        Raises:
-            StreamingError: what is wrong with it, and what to write.
         """
         if not isinstance(given, Mapping):
             raise StreamingError(f"sink is not a mapping: {given!r}\n  {_EXAMPLE}")
@@ -94,7 +90,6 @@ class Topic:
         """What sends the rows of a table.
 
         Args:
-            columns: names and types of the model's columns.
             generation: tells the table from earlier tables of the same name.
 
         Raises:
@@ -113,11 +108,7 @@ class Topic:
         return self._value_sql(columns, registers=False)
 
     def announce(self, columns: Sequence[tuple[str, str]]) -> None:
-        """Gives a schema registry the schema of the model's columns, if one is named.
-
-        Raises:
-            StreamingError: it doesn't take the schema.
-        """
+        """Gives a schema registry the schema of the model's columns, if one is named."""
         self._value_sql(columns)
 
     def _key_sql(self, columns: Sequence[tuple[str, str]]) -> str:

@@ -35,12 +35,7 @@ def schema_of(given: Any, relation: str, root: Path, has_registry: bool) -> str 
 
     Args:
         given: a schema as JSON, the path of a file with one, or a version.
-        relation: the source, for words.
         root: the folder that a path begins in.
-        has_registry: whether there is a schema registry.
-
-    Raises:
-        StreamingError: what is wrong with it.
     """
     example = f"write it such as schema: schemas/bid{SUFFIX}, or the JSON of the schema itself"
     if isinstance(given, int) and not isinstance(given, bool):
@@ -85,11 +80,7 @@ def registry_of(given: Any, relation: str, topics: str) -> dict[str, Any]:
 
     Args:
         given: a URL, or a mapping with `url` and `subject`.
-        relation: the source, for words.
         topics: the topics that the source subscribes to, with commas between them; empty where that isn't known.
-
-    Raises:
-        StreamingError: what is wrong with it.
     """
     example = "write it such as schema_registry: 'http://HOST:8081'"
     said = dict(given) if isinstance(given, Mapping) else {"url": given}
@@ -169,8 +160,6 @@ class Schemas:
         Values with the number of a schema that isn't known end the query (`UNKNOWN_SCHEMA`): it is asked for then.
 
         Args:
-            value: the bytes, as SQL.
-            options: of from_avro.
             relation: the source, for that error.
         """
         if self.registry is None:

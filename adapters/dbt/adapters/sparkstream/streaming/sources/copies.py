@@ -19,11 +19,6 @@ class Copies:
 
     A file's size comes with the listing; only files of one size are read, for a hash of their lines. Of files that go,
     size and hash are recorded beside the checkpoint once they were read.
-
-    Args:
-        engine: the session of a run.
-        source: the source.
-        checkpoint: the model's checkpoint.
     """
 
     def __init__(self, engine: Engine, source: Kind, checkpoint: str) -> None:
@@ -32,12 +27,7 @@ class Copies:
         self._records = f"{checkpoint}_read"
 
     def told(self, stored: Mapping[str, Stored], done: Collection[str]) -> str | None:
-        """The new files that equal files which were read, in words; None for none.
-
-        Args:
-            stored: the files that are there.
-            done: the files that were read.
-        """
+        """The new files that equal files which were read, in words; None for none."""
         read = set(done)
         new = {name: file for name, file in stored.items() if name not in read}
         if not new:

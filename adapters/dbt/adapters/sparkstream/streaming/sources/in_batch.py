@@ -32,7 +32,6 @@ class BatchSources:
     """The views of a project.
 
     Args:
-        environment: the Spark that has them.
         sources: the sources of the project without a table, by their names.
     """
 
@@ -41,20 +40,11 @@ class BatchSources:
         self._sources = sources
 
     def read_by(self, sql: str) -> str:
-        """A statement that reads views in place of the sources in it; the same object if it reads none.
-
-        Raises:
-            StreamingError: a source can't be read by a batch, and why.
-        """
+        """A statement that reads views in place of the sources in it; the same object if it reads none."""
         return replaced(sql, self._sources, lambda name: self._view(self._sources[name], asks_columns(sql)))
 
     def _view(self, node: Any, is_question: bool) -> str:
-        """Makes the view of a source.
-
-        Args:
-            node: the source.
-            is_question: whether only its columns are asked for.
-        """
+        """Makes the view of a source."""
         from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
         environment = self._environment

@@ -26,7 +26,6 @@ class Change:
     """What has become of the files of a source that were read.
 
     Attributes:
-        source: the source.
         lost: files that are gone, with rows that the model has.
         pending: files that are gone, of the micro-batch that was interrupted: the model doesn't have their rows.
         rewritten: files that have been written again since, with the time of it.
@@ -55,20 +54,9 @@ class Change:
 
 
 class Sources:
-    """The sources of one run of a model.
+    """The sources of one run of a model."""
 
-    Args:
-        engine: the Spark that has them.
-        config: the model's configs.
-        warn: told what a person has to know.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        config: StreamConfig,
-        warn: Callable[[str], None] = lambda text: None,
-    ) -> None:
+    def __init__(self, engine: Engine, config: StreamConfig, warn: Callable[[str], None] = lambda text: None) -> None:
         self._engine = engine
         self._choice = config.on_source_change
         self._warn = warn
@@ -121,11 +109,7 @@ class Sources:
         return dict(self._format(source).passes_changes) if self._choice == "accept" else {}
 
     def check_beginning(self, sources: Sequence[StreamSource]) -> None:
-        """Looks whether a stream that begins now gets all rows of its sources.
-
-        Raises:
-            StreamingError: it would not.
-        """
+        """Looks whether a stream that begins now gets all rows of its sources."""
         for source in sources:
             if not source.reader:
                 self._format(source).check_beginning(self._engine.sql, source.relation, self._choice == "accept")
@@ -159,12 +143,7 @@ class Sources:
         return f"{facts.location} of {facts.created}"
 
     def is_another(self, source: StreamSource, before: str) -> str | None:
-        """What has become of a source that isn't the one that was read; None if it is.
-
-        Args:
-            source: the source.
-            before: what told it from others then.
-        """
+        """What has become of a source that isn't the one that was read; None if it is."""
         # Up to version 0.2.0, it had a relative path as it is written.
         if before == self.identity(source) or (source.reader and before in source.kind.identities):
             return None
@@ -179,11 +158,6 @@ class Sources:
 
         Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
         reads each new path, though the rows there may be rows of files that are gone.
-
-        Args:
-            sources: the sources.
-            checkpoint: the model's checkpoint.
-            recorded: what it says.
 
         Returns:
             False where nothing is to be read, as seeds were loaded again with the rows that they had.
@@ -221,10 +195,6 @@ class Sources:
         """Whether all sources are files, and the files are the files that were read, all and no others.
 
         Of two sources with the same files, each has read them by itself: files may have come between.
-
-        Args:
-            sources: the sources.
-            recorded: what the model's checkpoint says.
         """
         if not all(self._folder(source) for source in sources):
             return False
@@ -236,10 +206,6 @@ class Sources:
 
     def all_read(self, sources: Sequence[StreamSource], recorded: Recorded) -> Mapping[str, int]:
         """The files of the sources: path -> time of the last change, in milliseconds. All of them have been read.
-
-        Args:
-            sources: the sources.
-            recorded: what the model's checkpoint says.
 
         Raises:
             StreamingError: there are others, or nobody can tell.
@@ -331,12 +297,7 @@ class Sources:
         return source.kind.folder
 
     def _judge(self, change: Change) -> None:
-        """Looks whether a run can go on after a change.
-
-        Raises:
-            SourceChanged: it can't, and the table has to be rebuilt.
-            StreamingError: it can't.
-        """
+        """Looks whether a run can go on after a change."""
         relation, is_seed = change.source.relation, change.source.checksum is not None
         accepts = self._choice == "accept" and not is_seed
         if change.rewritten and not accepts:

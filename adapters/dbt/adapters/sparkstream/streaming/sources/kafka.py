@@ -130,7 +130,6 @@ class Kafka(Kind):
         """Some records: topic, partition, offset, time in microseconds, and a hash of key and value.
 
         Args:
-            spark: the session.
             places: topic -> partition -> offset. A record that is gone is left out.
         """
         until = {topic: {n: offset + 1 for n, offset in of.items()} for topic, of in places.items()}
@@ -168,10 +167,6 @@ def check_brokers(servers: str, where: str) -> None:
 
     Args:
         servers: as `kafka.bootstrap.servers` has them: `HOST:PORT,HOST:PORT`.
-        where: where they are written, for words.
-
-    Raises:
-        StreamingError: none does, and why.
     """
     addresses = [address.strip() for address in servers.split(",") if address.strip()]
     if not addresses:

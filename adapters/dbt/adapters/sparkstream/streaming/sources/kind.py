@@ -35,7 +35,6 @@ class Portion:
     """What a micro-batch has read of a stream.
 
     Attributes:
-        files: the files.
         since: of Kafka, where the first records are.
         until: the same, of the first records that come after it.
     """
@@ -145,11 +144,7 @@ class Kind:
         return str(self.reader["format"])
 
     def check(self) -> None:
-        """Checks what only sources of some kinds may say.
-
-        Raises:
-            StreamingError: what is wrong, and what to write.
-        """
+        """Checks what only sources of some kinds may say."""
         if "archived" in self.reader:
             raise StreamingError(
                 f"{self.relation}: archived says that files go once they were read, and this source has none\n"
@@ -157,11 +152,7 @@ class Kind:
             )
 
     def check_backfill(self) -> None:
-        """Refuses a source whose rows of earlier times may be gone, or can't be read again.
-
-        Raises:
-            StreamingError: it is one.
-        """
+        """Refuses a source whose rows of earlier times may be gone, or can't be read again."""
         if not self.has_portions or "cleansource" in self.folded:
             raise StreamingError(f"{self.relation} can't be read a second time\n  run the model with --full-refresh")
 
@@ -182,8 +173,6 @@ class Kind:
         """Its rows as a stream.
 
         Args:
-            spark: the session.
-            project: the folder of the dbt project; None for no project.
             options: how Spark has to read it, where the source says nothing else.
         """
         loader = spark.readStream.format(self._format(spark, project)).options(**{**options, **self.options})

@@ -20,14 +20,7 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 
 
 class Portions:
-    """What the micro-batches of a model have read.
-
-    Args:
-        engine: the Spark that has the checkpoint.
-        sources: the model's streams.
-        checkpoint: its checkpoint.
-        facts_of: tells what the catalog knows of a table.
-    """
+    """What the micro-batches of a model have read."""
 
     def __init__(
         self, engine: Engine, sources: Sequence[StreamSource], checkpoint: str, facts_of: Callable[[str], Facts]
@@ -46,12 +39,7 @@ class Portions:
         return None if now is None or before is None else (before, now)
 
     def between(self, before: Offsets, now: Offsets) -> dict[str, Portion] | None:
-        """Source's name -> what a micro-batch has read of it; None where that can't be told, or not be read again.
-
-        Args:
-            before: of the micro-batch before.
-            now: of the micro-batch.
-        """
+        """Source's name -> what a micro-batch has read of it; None where that can't be told, or not be read again."""
         if not all(source.kind.has_portions for source in self._sources):
             return None  # its offsets may look like offsets of files or of Kafka
         files: list[str] = []

@@ -44,14 +44,6 @@ def _registered(spark: SparkSession, place: str, project: Path | None) -> str:
     """Makes a data source known to a session, and gives the name that it has there.
 
     Modules of the project go to Spark as they are. Others have to be installed where Spark's Python is.
-
-    Args:
-        spark: the session, in the dbt process or over Spark Connect.
-        place: module and class, such as `my_module:MySource`.
-        project: the folder of the dbt project, whose modules can be imported; None for no project.
-
-    Raises:
-        StreamingError: there is no such class, or it reads no stream.
     """
     from pyspark import cloudpickle
 

@@ -26,16 +26,7 @@ READ_FROM = "__read"
 
 
 def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
-    """What `meta: stream:` of a source says, checked; empty where it says nothing. Files with schemas are read.
-
-    Args:
-        meta: the source's meta.
-        relation: the source, for words.
-        root: the project's folder.
-
-    Raises:
-        StreamingError: what is wrong with it, and what to write.
-    """
+    """What `meta: stream:` of a source says, checked; empty where it says nothing. Files with schemas are read."""
     given = meta.get("stream") or {}
     if not isinstance(given, Mapping):
         raise StreamingError(
@@ -131,8 +122,6 @@ def located(path: str, relation: str, root: Path, is_here: bool) -> str:
 
     Args:
         path: as the source's meta has it.
-        relation: the source, for words.
-        root: the project's folder.
         is_here: whether Spark has the files of this machine.
 
     Raises:
@@ -150,11 +139,7 @@ def located(path: str, relation: str, root: Path, is_here: bool) -> str:
 
 
 def row_view(select: Sequence[str]) -> RowView:
-    """The query of a `select`.
-
-    Raises:
-        StreamingError: it takes more than a row.
-    """
+    """The query of a `select`."""
     for item in select:
         if item.strip() != "*" and item.strip().startswith("*"):
             raise StreamingError(f"select has {item!r}\n  write '*' alone for all columns, or list them")

@@ -41,11 +41,7 @@ class Registered:
 
 @dataclass(frozen=True)
 class SchemaRegistry:
-    """A schema registry, asked over HTTP. User and password come from `~/.netrc`, as `requests` reads it.
-
-    Attributes:
-        url: where it is.
-    """
+    """A schema registry, asked over HTTP. User and password come from `~/.netrc`, as `requests` reads it."""
 
     url: str
 

@@ -16,12 +16,7 @@ from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE, Pytho
 
 @dataclass(frozen=True)
 class View:
-    """A view over the rows of a table.
-
-    Attributes:
-        query: its query.
-        columns: the names of its columns.
-    """
+    """A view over the rows of a table."""
 
     query: RowView
     columns: tuple[str, ...]
@@ -33,7 +28,6 @@ class StreamSource:
 
     Attributes:
         view: the name that the model's query has for it.
-        relation: the table, as SQL names it.
         event_time: the column with the time that the watermark is of; None for the model's `event_time`.
         watermark: how late a row may be; None for the model's `watermark`.
         reader: format, options, path and schema of a source that isn't a table (`meta: stream:` of a dbt source).
@@ -61,7 +55,6 @@ def kind_of(relation: str, reader: Mapping[str, Any], path: str | None = None) -
     """The kind of a source.
 
     Args:
-        relation: the source, as SQL names it.
         reader: what `meta: stream:` of it says; empty for a table.
         path: the reader's path as the source's meta has it; None for the same.
     """

@@ -34,8 +34,6 @@ def parsed(rows: DataFrame, kind: Kind, schemas: Schemas | None) -> DataFrame:
     """Rows of a source, with the fields of each value as columns.
 
     Args:
-        rows: the rows.
-        kind: the source's.
         schemas: of values in Avro; None for values of another format.
 
     Raises:
@@ -63,15 +61,7 @@ def parsed(rows: DataFrame, kind: Kind, schemas: Schemas | None) -> DataFrame:
 
 @contextmanager
 def needs_avro(name: str, version: str) -> Iterator[None]:
-    """Says it where Spark's package for Avro isn't there.
-
-    Args:
-        name: what needs it, for words.
-        version: Spark's.
-
-    Raises:
-        StreamingError: it isn't there.
-    """
+    """Says it where Spark's package for Avro isn't there."""
     try:
         yield
     except StreamingError as error:

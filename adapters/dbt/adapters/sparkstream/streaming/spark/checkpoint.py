@@ -22,12 +22,7 @@ AT_A_TIME = 8
 
 
 def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
-    """How many closed windows each of the last micro-batches has corrected, as the sink records it.
-
-    Args:
-        engine: the Spark that has the checkpoint.
-        checkpoint: the checkpoint.
-    """
+    """How many closed windows each of the last micro-batches has corrected, as the sink records it."""
     for _ in range(LOOKS):
         with suppress(StreamingError):  # the sink puts another file in its place right now
             if lines := engine.folders.lines(done_folder(checkpoint)):
@@ -107,8 +102,6 @@ class Recorded:
         """Reads it in one go, however many micro-batches there were.
 
         Args:
-            engine: the Spark that has the checkpoint.
-            checkpoint: the checkpoint.
             last: the last micro-batch that a run has counted; -1 for none.
         """
         numbers = range(max(last, 0), max(last, 0) + AT_A_TIME)
@@ -150,13 +143,7 @@ def _entries(found: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[tuple
 
 
 def first_positions(engine: Engine, checkpoint: str, source: int) -> Positions:
-    """Where a stream of Kafka began to read; empty where the checkpoint doesn't tell.
-
-    Args:
-        engine: the Spark that has the checkpoint.
-        checkpoint: the checkpoint.
-        source: the number of the source in it.
-    """
+    """Where a stream of Kafka began to read; empty where the checkpoint doesn't tell."""
     lines = engine.folders.lines(f"{checkpoint}/sources/{source}/0")
     found = _offset(lines[-1]) if lines else None
     return found if isinstance(found, Mapping) else {}

@@ -59,7 +59,6 @@ class Rows:
 
     Attributes:
         columns: names and Spark types of its columns.
-        frame: pyspark's object.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -78,13 +77,7 @@ class Engine:
     """The Spark session of one run of one model, which nothing else uses.
 
     Args:
-        spark: the session.
         url: the server's address, of a session over Spark Connect.
-        project: the folder of the dbt project; None for no project.
-
-    Attributes:
-        folders: what is kept beside tables.
-        streams: what makes the streams of the model known.
     """
 
     def __init__(self, spark: SparkSession, url: str | None = None, project: Path | None = None) -> None:
@@ -95,11 +88,7 @@ class Engine:
 
     @classmethod
     def open(cls, environment: Environment) -> Engine:
-        """A session of the Spark that the profile leads to.
-
-        Raises:
-            DbtRuntimeError: there is no way to it.
-        """
+        """A session of the Spark that the profile leads to."""
         session = environment.new_session()
         apply_settings(session, SETTINGS)
         url = environment.connect_url() if is_connect(session) else None
@@ -130,9 +119,6 @@ class Engine:
         Args:
             session: user and id of the session.
             patience: seconds to wait for the end of a micro-batch.
-
-        Raises:
-            StreamingError: what Spark says is wrong.
         """
         if self._url is None:
             return
@@ -151,11 +137,7 @@ class Engine:
 
     # -- questions ---------------------------------------------------------------------------------
     def sql(self, statement: str) -> list[Any]:
-        """Runs a statement and gives its rows.
-
-        Raises:
-            StreamingError: what Spark says is wrong.
-        """
+        """Runs a statement and gives its rows."""
         with spark_errors():
             return list(self._spark.sql(statement).collect())
 
@@ -189,7 +171,6 @@ class Engine:
         """The data files of a table.
 
         Args:
-            table: the table.
             folder: where it lies, as the catalog says.
             where: a condition on columns that it is partitioned by, for the files of some partitions.
         """
@@ -336,13 +317,6 @@ class Engine:
         """Looks whether a broker of Kafka can be reached, where Spark's driver is on this machine.
 
         A server on this machine may be in a container, which reaches other hosts: the user is warned, and it goes on.
-
-        Args:
-            servers: the brokers, as `kafka.bootstrap.servers` has them.
-            where: where they are written, for words.
-
-        Raises:
-            StreamingError: none can.
         """
         if self._url is not None and host_and_port(self._url)[0] not in LOCAL:
             return
@@ -357,12 +331,7 @@ class Engine:
         """Looks whether Spark has its connector to Kafka, and can write the rows as values.
 
         Args:
-            topic: the topic.
             value: what is written of a row, as SQL.
-            columns: names and types of the row's columns.
-
-        Raises:
-            StreamingError: it hasn't, or can't.
         """
         if topic.avro is not None:
             nulls = ", ".join(f"CAST(NULL AS {type_}) AS {backticked(name)}" for name, type_ in columns)
@@ -383,9 +352,7 @@ class Engine:
         """Starts a streaming query.
 
         Args:
-            rows: the query.
             sink: gets the rows of each micro-batch, and its number.
-            checkpoint: folder for offsets and state.
             name: of the query, for people.
             interval: time between two micro-batches; None to process what is there and end.
             mode: `append` for rows that are final, `update` for rows that a micro-batch has changed.

@@ -30,7 +30,6 @@ class Stored(NamedTuple):
 
     Attributes:
         time: of its last change, in milliseconds since the epoch.
-        size: in bytes.
         uri: its path as Spark writes it.
     """
 
@@ -58,7 +57,6 @@ def listed_at_once(spark: SparkSession, folder: str) -> Iterator[None]:
     """Has Spark list what is below a folder on a disk without a job, which takes longer than a thousand folders.
 
     Args:
-        spark: the session.
         folder: with its scheme, as the catalog has it: `file:/warehouse/t`. In a store each folder takes a request.
     """
     if not folder.startswith("file:"):
@@ -75,11 +73,7 @@ def listed_at_once(spark: SparkSession, folder: str) -> Iterator[None]:
 
 
 class Folders:
-    """Folders as a Spark session sees them: on this machine, a cluster's file system or an object store.
-
-    Args:
-        spark: the session.
-    """
+    """Folders as a Spark session sees them: on this machine, a cluster's file system or an object store."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -125,10 +119,6 @@ class Folders:
         """The files in a folder and in folders below, by their paths.
 
         Files and folders with names that begin with `_` or `.` are left out. Empty where there is no folder.
-
-        Args:
-            path: the folder.
-            options: Spark's options that say which files are read.
         """
         # And not the content, which Spark doesn't read then. Partitions may have the names of the format's columns.
         with _no_folder(), spark_errors(), listed_at_once(self._spark, path):
@@ -142,8 +132,6 @@ class Folders:
         """A hash of the lines of each of some files, by the files' paths.
 
         Args:
-            path: the folder that they lie in.
-            options: Spark's options that say which of its files are read.
             uris: the files, as `stored_files` has them.
         """
         if not uris:

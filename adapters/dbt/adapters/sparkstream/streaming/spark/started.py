@@ -28,11 +28,7 @@ class Running:
         self._is_stopped = False
 
     def batches(self, pause: float = 0.2) -> Iterator[list[MicroBatch]]:
-        """What has happened since the last time, again and again until the query has ended.
-
-        Raises:
-            StreamingError: why it failed.
-        """
+        """What has happened since the last time, again and again until the query has ended."""
         while True:
             with spark_errors():
                 ended = not self._query.isActive
@@ -78,11 +74,7 @@ class Running:
                     raise
 
     def stop(self, patience: float = 60) -> None:
-        """Ends the query when the micro-batch that runs has ended; at once when that takes too long.
-
-        Args:
-            patience: seconds to wait.
-        """
+        """Ends the query when the micro-batch that runs has ended; at once when that takes too long."""
         deadline = time.monotonic() + patience
         with spark_errors():
             # Where there is more to read, the next micro-batch begins at once.
@@ -117,9 +109,6 @@ def started(start: Callable[[], T]) -> T:
     The server gives that process ten seconds to import pyspark and report, which no setting changes and a busy machine
     may not keep. Nothing of the query has begun then, so it is started again. One starts after the other, as several at
     once make each other late.
-
-    Args:
-        start: starts it.
 
     Raises:
         StreamingError: the process has not reported in time, every time.

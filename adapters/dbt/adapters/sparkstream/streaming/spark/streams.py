@@ -30,7 +30,6 @@ class Streams:
     """The streams of one run of a model.
 
     Args:
-        spark: the run's session.
         project: the folder of the dbt project, which may have modules of data sources; None for no project.
     """
 
@@ -47,11 +46,7 @@ class Streams:
         return self._spark.sql(view.query.over("__below_the_view")).toDF(*view.columns)
 
     def of(self, source: StreamSource, options: Mapping[str, str]) -> DataFrame:
-        """The rows of a source as a stream, as models see them.
-
-        Raises:
-            StreamingError: Spark has no such source, or its rows aren't as the source's meta says.
-        """
+        """The rows of a source as a stream, as models see them."""
         kind = source.kind
         with spark_errors(f"can't stream from {'the source' if source.reader else source.relation}"):
             rows = self._seen(kind.stream(self._spark, self._project, options), source.seen)
@@ -86,11 +81,7 @@ class Streams:
         """Makes a stream known under a name, with a watermark.
 
         Args:
-            view: the name.
-            stream: the stream.
             event_time: the column that the watermark is of.
-            watermark: its delay.
-            drop: columns to leave out.
             flush: a folder whose rows move the watermark and are no rows of the stream.
             until: the first time, as SQL, that is too far ahead: its rows are left out and don't move the watermark;
                 None where all rows stay.
@@ -158,9 +149,7 @@ class Streams:
         """Makes all rows that a stream's files, or its table, have by now known under its name.
 
         Args:
-            source: the stream.
             until: the first time, as SQL, that is too far ahead: its rows are left out; None where all rows stay.
-            drop: columns to leave out.
         """
         with spark_errors(f"can't read {source.relation}"):
             if not source.reader:
@@ -174,8 +163,6 @@ class Streams:
         """Makes the rows that a source has by now known to all sessions.
 
         Args:
-            source: the source, which is no table.
-            name: the view's name.
             is_question: whether only its columns are asked for, which it may have before its files are there.
 
         Raises:
@@ -204,13 +191,7 @@ class Streams:
         return rows
 
     def define_unreadable(self, source: StreamSource, portion: Portion, view: str) -> None:
-        """Makes known which rows that a micro-batch has read of a stream have values that can't be read.
-
-        Args:
-            source: the stream.
-            portion: what the micro-batch has read of it.
-            view: a name for them.
-        """
+        """Makes known which rows that a micro-batch has read of a stream have values that can't be read."""
         with spark_errors():
             rows = source.kind.rows_of(self._spark, self._project, portion)
             file = "_metadata.file_path" if portion.files else "CAST(NULL AS STRING)"
@@ -223,7 +204,6 @@ class Streams:
         """Some records of Kafka: topic, partition, offset, time in microseconds, and a hash of key and value.
 
         Args:
-            source: the source that reads them.
             places: topic -> partition -> offset. A record that is gone is left out.
         """
         if not isinstance(source.kind, Kafka):

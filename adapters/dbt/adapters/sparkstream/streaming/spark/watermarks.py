@@ -18,11 +18,7 @@ CLOSES = "sparkstream.closes"
 
 
 def marks_of(function: str, time: str, metadata: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The metadata of a window function's time column.
-
-    Raises:
-        StreamingError: it has no watermark.
-    """
+    """The metadata of a window function's time column."""
     found = metadata.get(time.casefold(), {})
     if DELAY in found or CLOSES in found:
         return found
@@ -104,11 +100,7 @@ class Observed:
 
     @classmethod
     def read(cls, metrics: Mapping[str, Any]) -> Observed | None:
-        """What is observed in all streams of a query; None where none is.
-
-        Args:
-            metrics: the `observedMetrics` of Spark's report.
-        """
+        """What is observed in all streams of a query; None where none is."""
         found = [facts for name, facts in metrics.items() if name.startswith(OBSERVED)]
         if not found:
             return None

@@ -28,12 +28,10 @@ class Facts:
 
     Attributes:
         kind: `MANAGED`, `EXTERNAL` or `VIEW`.
-        location: its folder.
         created: when it was made, as the catalog writes it; in Delta and Iceberg an id, which tells the same.
         query: of a view; empty for a table.
         namespace: what names in the query without a schema are in.
         provider: what its rows are stored as, such as `parquet`.
-        comment: its description.
         properties: its properties, as the catalog writes them.
     """
 
@@ -117,15 +115,9 @@ def make(
     """Makes a table, also where files lie in its folder and the catalog has no such table.
 
     Args:
-        engine: the Spark that makes it.
-        table: its name, as SQL has it.
-        statement: makes it.
         clear: removes what is in the folder, or raises if it is somebody else's; by default it is removed, as the name
             is one that only the adapter gives.
         place: the folder that the statement names; None for the catalog's choice.
-
-    Raises:
-        StreamingError: what Spark says is wrong.
     """
     try:
         engine.sql(statement)

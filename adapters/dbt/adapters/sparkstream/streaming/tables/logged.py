@@ -68,12 +68,7 @@ class LoggedTable(StreamTable):
 
     @abstractmethod
     def _said(self, generation: str, batch: int) -> Mapping[str, str]:
-        """The settings by which a commit says of which table it is, and which micro-batches it has the rows of.
-
-        Args:
-            generation: tells the table from earlier tables of the same name.
-            batch: the last micro-batch; -1 for none.
-        """
+        """The settings by which a commit says of which table it is, and which micro-batches it has the rows of."""
 
     def _hint(self, config: StreamConfig) -> str:
         """What has Spark write few files; empty where the format sees to it."""
@@ -84,16 +79,7 @@ class LoggedTable(StreamTable):
 
 
 def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
-    """Replaces rows of a table whose format has MERGE, in one commit.
-
-    Args:
-        engine: a session.
-        table: the table's name.
-        replaced: the rows.
-
-    Raises:
-        StreamingError: what Spark says is wrong; the table stays as it is.
-    """
+    """Replaces rows of a table whose format has MERGE, in one commit."""
     columns = engine.described(table)
     # NULL of any type: a mark has the time alone.
     mark = [backticked(name) if name == replaced.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
@@ -111,12 +97,7 @@ def merge_rows(engine: Engine, table: str, replaced: Replacement) -> None:
 
 @contextmanager
 def settings(engine: Engine, given: Mapping[str, str]) -> Iterator[None]:
-    """Has a session's settings hold for what the block does.
-
-    Args:
-        engine: the session.
-        given: the settings. None has a backtick in it.
-    """
+    """Has a session's settings hold for what the block does."""
     for name, text in given.items():
         engine.sql(f"SET {backticked(name)} = {backticked(text)}")
     try:

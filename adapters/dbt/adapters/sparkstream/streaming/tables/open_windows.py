@@ -15,13 +15,7 @@ from dbt.adapters.sparkstream.streaming.worker.open_views import IS_OPEN, NOW, O
 
 
 class OpenWindows:
-    """The views of a model's open windows, as a run has them made and dropped.
-
-    Args:
-        engine: a session of its own.
-        model: the model.
-        plan: of its query.
-    """
+    """The views of a model's open windows, as a run has them made and dropped."""
 
     def __init__(self, engine: Engine, model: Model, plan: StreamPlan) -> None:
         self._engine = engine
@@ -30,14 +24,7 @@ class OpenWindows:
         self._open, self._now, self._rows = (suffixed(model.relation, suffix) for suffix in (OPEN, NOW, ROWS))
 
     def check(self, columns: Sequence[tuple[str, str]]) -> None:
-        """Refuses columns that the views have for themselves, and names of views that somebody else has taken.
-
-        Args:
-            columns: names and types of the model's columns.
-
-        Raises:
-            StreamingError: what is taken.
-        """
+        """Refuses columns that the views have for themselves, and names of views that somebody else has taken."""
         if not self._shows:
             return
         taken = next((name for name, _ in columns if name.casefold() in (IS_OPEN, SNAPSHOT)), None)
@@ -63,11 +50,7 @@ class OpenWindows:
         self._engine.sql(f"DROP TABLE {self._rows}")
 
     def make(self, columns: Sequence[tuple[str, str]]) -> None:
-        """Makes the views with no rows, and the table below, where they aren't there.
-
-        Args:
-            columns: names and types of the model's columns.
-        """
+        """Makes the views with no rows, and the table below, where they aren't there."""
         if not self._shows:
             return
         types = {name.casefold(): type_ for name, type_ in columns}
@@ -84,11 +67,7 @@ class OpenWindows:
             views.begin(self._engine.sql)
 
     def of(self, columns: Sequence[str]) -> OpenViews | None:
-        """The views, for the sink; None where open windows aren't shown.
-
-        Args:
-            columns: the columns of the model's table.
-        """
+        """The views, for the sink; None where open windows aren't shown."""
         if self._ending is None or self._ending.open is None:
             return None
         names = (self._model.relation, self._open, self._now, self._rows)

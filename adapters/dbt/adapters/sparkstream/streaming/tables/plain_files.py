@@ -123,11 +123,7 @@ class FileTable(StreamTable):
         return self._digest(self._written())
 
     def _written(self, after: int | None = None) -> list[str]:
-        """Its data files; its partitions where corrections give them other files.
-
-        Args:
-            after: a micro-batch, for what later micro-batches have written; None for all of them.
-        """
+        """Its data files; its partitions where corrections give them other files."""
         if not self.facts().updates:
             # There may be thousands of partitions from before, so Spark lists new ones alone.
             return self._engine.files(self.name, self.facts().location, None if after is None else f"{BATCH} > {after}")

@@ -32,9 +32,6 @@ class StagingTable:
     """The staging table of one table.
 
     Args:
-        engine: the session of a run.
-        table: the table's name, as SQL has it.
-        stage: its kind.
         foreign: what is said behind its name where it is somebody else's.
     """
 
@@ -50,20 +47,12 @@ class StagingTable:
         return self._engine.exists(self.name) and not self._is_ours(self._ledger(self.name))
 
     def check(self) -> None:
-        """Makes sure that the name of the staging table is free, or a table's that was made for this one.
-
-        Raises:
-            StreamingError: it is somebody else's.
-        """
+        """Makes sure that the name of the staging table is free, or a table's that was made for this one."""
         if self.is_foreign():
             raise StreamingError(f"{self.name} {self._foreign}")
 
     def drop(self) -> None:
-        """Drops the staging table, if one is there.
-
-        Raises:
-            StreamingError: it is somebody else's.
-        """
+        """Drops the staging table, if one is there."""
         self.check()
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}")
 
@@ -84,11 +73,7 @@ class StagingTable:
         return True
 
     def _make_like(self, place: str) -> None:
-        """Makes the staging table, empty, with the columns, partitions, format and properties of the table.
-
-        Args:
-            place: its folder.
-        """
+        """Makes the staging table, empty, with the columns, partitions, format and properties of the table."""
         facts = Facts.of(self._engine, self._table)
         theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
         given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
@@ -107,11 +92,7 @@ class StagingTable:
         return int(self._engine.sql(f"SELECT count(*) FROM {table}")[0][0])
 
     def _take_place(self, properties: Mapping[str, str]) -> None:
-        """Gives the table's name to the staging table. Whoever sees it there sees all that belongs to it.
-
-        Args:
-            properties: what is recorded of it, by keys of the ledger.
-        """
+        """Gives the table's name to the staging table. Whoever sees it there sees all that belongs to it."""
         self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(properties)})")
         self._engine.sql(f"DROP TABLE {self._table}")
         self._rename()
@@ -131,12 +112,7 @@ def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Le
     """What is recorded of a table now, once it is certain that it is still a run's.
 
     Args:
-        now: what is recorded of it now.
         before: what was recorded when the run took it.
-        holder: the run.
-
-    Raises:
-        StreamingError: it is another run's.
     """
     if now is None or now.generation != before.generation or _id(now.holder) != _id(holder):
         raise StreamingError("another run has taken it over")
@@ -158,12 +134,9 @@ class Replacement:
     """Rows that others take the place of.
 
     Attributes:
-        goes: which rows of the table go.
         rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
         key: the column with the time by which rows go: all that go have one.
         batch: the number that the new rows get: the number of a micro-batch that is done.
-        removed: how many rows go.
-        added: how many come.
     """
 
     goes: Condition
@@ -182,8 +155,6 @@ class Rebuilt(StagingTable):
     For Delta and Iceberg, one commit puts its rows, columns and properties into the table; then it is dropped.
 
     Args:
-        engine: the session of a run.
-        table: the table's name, as SQL has it.
         notes: what the name of the table with its notes has behind its own; empty where its properties have them.
         purges: whether its files go with it only if that is said.
     """
@@ -212,7 +183,6 @@ class Rebuilt(StagingTable):
         """The model that fills the staging table.
 
         Args:
-            model: the model.
             folder: the folder of the staging table, or a name where the catalog chooses the folder.
             checkpoints: what the names of the folders begin with that are kept of it.
         """
@@ -230,23 +200,9 @@ class Rebuilt(StagingTable):
         return replace(model, relation=self.name, identifier=identifier, config=config, staging_of=self._table)
 
     def swap(
-        self,
-        ledger: Ledger,
-        holder: Holder,
-        left: Mapping[str, int],
-        noting: AbstractContextManager[Any],
+        self, ledger: Ledger, holder: Holder, left: Mapping[str, int], noting: AbstractContextManager[Any]
     ) -> None:
-        """Gives the table's name to the staging table, which has all rows.
-
-        Args:
-            ledger: what is recorded of the table, by the run that has it.
-            holder: that run.
-            left: the folders that the table leaves.
-            noting: held while something is recorded of the table.
-
-        Raises:
-            StreamingError: another run has one of the tables, or what Spark says is wrong.
-        """
+        """Gives the table's name to the staging table, which has all rows."""
         with noting:
             self.check_swap(self._ledger(self._table), self._ledger(self.name), ledger, holder)
             self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
@@ -258,13 +214,6 @@ class Rebuilt(StagingTable):
             now: what is recorded of the table now.
             its: the same, of the staging table.
             before: what was recorded of the table when the run took it.
-            holder: the run.
-
-        Returns:
-            What is recorded of the staging table.
-
-        Raises:
-            StreamingError: another run has one of them.
         """
         checked_own(now, before, holder)
         if its is None or not self._is_ours(its) or its.holder is not None:
@@ -276,10 +225,6 @@ class Compaction(StagingTable):
     """Compaction of one table in plain files: all its rows in few files, in the partition of one micro-batch.
 
     Micro-batches are partitions, and no statement of Spark puts one partition in the place of several.
-
-    Args:
-        engine: the session of a run.
-        table: the table's name, as SQL has it.
     """
 
     def __init__(self, engine: Engine, table: str) -> None:
@@ -288,9 +233,6 @@ class Compaction(StagingTable):
 
     def tidy(self, ledger: Ledger) -> bool:
         """Removes what a killed run has left in staging, and files from before a compaction that nobody reads any more.
-
-        Args:
-            ledger: what is recorded of the table, by a run that has it to itself.
 
         Returns:
             Whether files were removed: then `files_left` is to be recorded as None.
@@ -316,13 +258,9 @@ class Compaction(StagingTable):
             columns: the table's columns; the micro-batch's number is the last.
             partition_by: the columns that it is partitioned by beside the number of the micro-batch.
             files_of: gives what `check_foreign` needs of a table, by its name.
-            noting: held while something is recorded of the table.
 
         Returns:
             What `check_foreign` needs from now on.
-
-        Raises:
-            StreamingError: what Spark says is wrong.
         """
         before = self._ledger(self._table)
         if before is None or not before.compacts:
@@ -369,10 +307,6 @@ class Backfilled(StagingTable):
     """A staging table of plain files: a model's table with some of its rows replaced. It takes the place of this table.
 
     It is the same table in all else: its generation, its checkpoint and what is recorded of it stay.
-
-    Args:
-        engine: a session.
-        table: the table's name, as SQL has it.
     """
 
     def __init__(self, engine: Engine, table: str) -> None:
@@ -381,11 +315,7 @@ class Backfilled(StagingTable):
 
     @staticmethod
     def place(location: str) -> str:
-        """A folder for a staging table, which nothing has been in.
-
-        Args:
-            location: the folder of the table.
-        """
+        """A folder for a staging table, which nothing has been in."""
         folder = location.rstrip("/")
         name = folder.rpartition("/")[2].partition(Stage.BACKFILL.suffix)[0]
         return f"{parent_of(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
@@ -394,13 +324,8 @@ class Backfilled(StagingTable):
         """Makes the staging table, with all rows that the table is to have.
 
         Args:
-            replaced: the rows that others take the place of.
-            place: its folder.
             columns: the table's columns; the columns that it is partitioned by stand last.
             partitions: how many these are.
-
-        Raises:
-            StreamingError: what Spark says is wrong, or rows are missing.
         """
         self._make_like(place)
         names = ", ".join(map(backticked, columns))
@@ -427,14 +352,7 @@ class Backfilled(StagingTable):
         """Gives the table's name to the staging table.
 
         Args:
-            ledger: what is recorded of the table, by the run that has it.
-            holder: that run.
-            left: the folders that the table leaves.
             files_of: gives what `check_foreign` needs of a table, by its name.
-            noting: held while something is recorded of the table.
-
-        Raises:
-            StreamingError: another run has the table, or what Spark says is wrong.
         """
         files = files_of(self.name)
         with noting:

@@ -32,12 +32,7 @@ FEW_FILES = 16
 
 
 class StreamTable:
-    """The table that a streaming model appends to, with a partition for each micro-batch.
-
-    Args:
-        engine: the Spark that has it.
-        name: its name, as SQL has it.
-    """
+    """The table that a streaming model appends to, with a partition for each micro-batch."""
 
     format = Format("")
     """What it is stored as."""
@@ -81,9 +76,6 @@ class StreamTable:
 
         Returns:
             What `check_foreign` needs from now on; None where there was nothing to do.
-
-        Raises:
-            StreamingError: why it can't be done; the table stays as it is.
         """
         return None
 
@@ -101,9 +93,6 @@ class StreamTable:
         description: str | None,
     ) -> Ledger:
         """Makes the table.
-
-        Returns:
-            What is recorded of it.
 
         Raises:
             StreamingError: columns that no table can have, a folder that holds something else, or what Spark says is
@@ -162,15 +151,7 @@ class StreamTable:
         make(self._engine, table, statement, lambda folder: self._clear(folder, occupied=True), place)
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
-        """Removes what a table of this model has left in its folder.
-
-        Args:
-            folder: the folder.
-            occupied: whether Spark says that something is in it, be it files that nobody reads.
-
-        Raises:
-            StreamingError: something else is in the folder.
-        """
+        """Removes what a table of this model has left in its folder."""
         files = self._engine.folders.stored_files(folder)
         strange = [name for name in files if batch_of(name) is None]
         if strange:
@@ -202,13 +183,7 @@ class StreamTable:
         return {self.name: {f"{PREFIX}table": generation, f"{PREFIX}run": holder.id}}
 
     def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
-        """What puts a micro-batch's rows into it.
-
-        Args:
-            ledger: what is recorded of it.
-            config: the model's configs.
-            common: what each sink takes.
-        """
+        """What puts a micro-batch's rows into it."""
         return self._appends(
             partitions=len(config.partition_by) + 1,
             by_files=self.format.is_files,
@@ -252,12 +227,8 @@ class StreamTable:
         """Looks whether something else has written to the table.
 
         Args:
-            ledger: what is recorded of it.
             begun: the last micro-batch that has begun.
             accepts: whether the model takes that as it is.
-
-        Raises:
-            StreamingError: it has, and the model doesn't.
         """
 
     def is_recorded(self, ledger: Ledger) -> bool:
@@ -278,16 +249,7 @@ class StreamTable:
         return {n: counts for n, counts in found.items() if n <= finished}, ""
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
-        """Replaces rows, in one step that readers see.
-
-        Args:
-            replaced: the rows.
-            ledger: what is recorded of the table, by the run that has it.
-            holder: that run.
-
-        Raises:
-            StreamingError: what keeps it from that; the table stays as it is.
-        """
+        """Replaces rows, in one step that readers see."""
         raise StreamingError(f"no step replaces rows of {self.name}, which is a table in {self.facts().provider}")
 
     # -- staged rebuilds ---------------------------------------------------------------------------
@@ -308,34 +270,15 @@ class StreamTable:
         """A folder for a staged rebuild, which nothing has been in.
 
         Where the catalog chooses the folder, it is a name for that table, without a slash.
-
-        Args:
-            config: the configs of the model.
-            identifier: the last part of the name of its table.
         """
         return f"{self._root(config)}/{identifier}{Stage.REBUILD.suffix}-{uuid.uuid4().hex[:8]}"
 
     def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
-        """What the names of the folders begin with that are kept of a staging table.
-
-        Args:
-            config: the configs of the model.
-            folder: the folder of the staging table.
-        """
+        """What the names of the folders begin with that are kept of a staging table."""
         return config.sidecar_root(folder)
 
     def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
-        """Lets the staging table, which has all rows, take the table's place.
-
-        Args:
-            ledger: what is recorded of the table, by the run that has it.
-            holder: that run.
-            left: the folders that the table leaves.
-            config: the configs of the model.
-
-        Raises:
-            StreamingError: another run has one of the tables, or what Spark says is wrong.
-        """
+        """Lets the staging table, which has all rows, take the table's place."""
         raise NotImplementedError
 
     def _root(self, config: StreamConfig) -> str:
@@ -350,13 +293,7 @@ class StreamTable:
         return {}
 
     def _appended(self, after: int, windows: Sequence[str], new: int | None) -> dict[int, tuple[int, int | None]]:
-        """Rows, and windows where columns tell them, that each micro-batch after one has appended.
-
-        Args:
-            after: the micro-batch.
-            windows: the columns that tell windows apart, if there are any.
-            new: how many data files they have written, or more, if that is known.
-        """
+        """Rows, and windows where columns tell them, that each micro-batch after one has appended."""
         # Rows of a few files are counted by one task faster than several can divide them up.
         hint = "/*+ COALESCE(1) */ " if new is not None and new <= FEW_FILES else ""
         distinct = f"count(DISTINCT {', '.join(map(backticked, windows))})" if windows else "NULL"

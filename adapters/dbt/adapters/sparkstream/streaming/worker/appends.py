@@ -57,12 +57,7 @@ class Append(Sink):
         return rows.selectExpr(*map(backticked, names), f"CAST({batch} AS BIGINT) AS {backticked(number)}")
 
     def _complete(self, rows: DataFrame, batch: int) -> None:
-        """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files.
-
-        Args:
-            rows: all rows of the micro-batch, for the table.
-            batch: its number.
-        """
+        """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files."""
         spark, number = rows.sparkSession, self._columns[-1]
         if self._is_managed:
             # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files

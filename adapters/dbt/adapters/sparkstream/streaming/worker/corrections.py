@@ -30,11 +30,8 @@ class Corrections:
     """The windows that late rows of a micro-batch have corrected.
 
     Args:
-        table: the table's name.
         end: the column that has the end of a row's window.
         query: gives the ends of corrected windows, of what a micro-batch hands out.
-        place: the table's folder.
-        file_format: what its files are.
     """
 
     def __init__(self, table: str, end: str, query: str, place: str, file_format: str) -> None:
@@ -49,12 +46,7 @@ class Corrections:
         return [int(row[0]) for row in spark.sql(f"SELECT unix_micros(x) FROM ({self._query}) AS q (x)").collect()]
 
     def merge(self, rows: DataFrame, ends: Sequence[int]) -> None:
-        """Puts rows into a table whose format has MERGE, and takes out what it has of some windows, in one commit.
-
-        Args:
-            rows: the rows, with the table's columns.
-            ends: the ends of the windows.
-        """
+        """Puts rows into a table whose format has MERGE, and takes out what it has of some windows, in one commit."""
         spark = rows.sparkSession
         moments = ", ".join(f"({end})" for end in ends)
         marks = spark.sql(
@@ -71,8 +63,6 @@ class Corrections:
 
         Args:
             rows: all rows of the micro-batch, with the table's columns.
-            batch: the micro-batch's number.
-            ends: the ends of the windows.
             number: the column with the number of the micro-batch, by which the table is partitioned.
 
         Returns:
@@ -106,7 +96,6 @@ def merge(table: str, rows: str, columns: Sequence[str], same: str) -> str:
     Args:
         table: the table; `t` in conditions.
         rows: a view of the rows to put in, and of marks for rows that go; `s` in conditions. `REPLACED` tells the two.
-        columns: the table's columns.
         same: says of a mark which rows of the table go. A row of the table has one mark at most.
     """
     names = [backticked(name) for name in columns]

@@ -60,11 +60,7 @@ class OpenViews:
         self._query = query
 
     def begin(self, run: Callable[[str], object]) -> None:
-        """Makes the views, with no rows, where they aren't there.
-
-        Args:
-            run: runs a statement.
-        """
+        """Makes the views, with no rows, where they aren't there."""
         self._define(run, -1, "")
 
     def show(self, spark: SparkSession, batch: int) -> None:

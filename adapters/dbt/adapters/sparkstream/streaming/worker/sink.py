@@ -33,7 +33,6 @@ class Fence:
     the model over, or made the table anew.
 
     Args:
-        table: the table's name.
         owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
     """
 
@@ -42,11 +41,7 @@ class Fence:
         self._owned = owned
 
     def check(self, spark: SparkSession) -> None:
-        """Fails where the table is another run's.
-
-        Raises:
-            RuntimeError: it is.
-        """
+        """Fails where the table is another run's."""
         for table, owned in self._owned.items():
             properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
             if any(text not in properties.get(name, "") for name, text in owned.items()):
@@ -61,9 +56,6 @@ class Done:
 
     Spark notes the end of a micro-batch in its checkpoint, too, but later: when the sink has returned. Between the two
     notes, what is in the table must not be written again, as streams that read the table may have seen its files.
-
-    Args:
-        folder: the folder.
     """
 
     def __init__(self, folder: str) -> None:
@@ -74,8 +66,6 @@ class Done:
         """Records a micro-batch, in place of the one before. The file is there as a whole or not at all.
 
         Args:
-            spark: the session of the micro-batch.
-            batch: its number.
             corrected: how many windows it has corrected.
         """
         lines = ", ".join(
@@ -110,12 +100,9 @@ class Sink:
     A micro-batch that was interrupted comes again, with the same number.
 
     Args:
-        table: the table's name.
-        columns: its columns.
         closed: the view that `query` reads.
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
-        fence: checked before anything is written.
         done: where a micro-batch is recorded.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
@@ -193,14 +180,7 @@ class Sink:
         raise NotImplementedError
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
-        """The same, in place of what the table has of some windows, too.
-
-        Args:
-            rows: the rows.
-            batch: the micro-batch.
-            corrections: how.
-            ends: the ends of these windows.
-        """
+        """The same, in place of what the table has of some windows, too."""
         raise NotImplementedError
 
 
@@ -209,9 +189,6 @@ def _end_with(server: int) -> None:
 
     Else a process whose server was killed asks it for ten minutes, and then hangs for good: while Python shuts down,
     pyspark 4.3 closes its connection and waits for a thread that has ended already.
-
-    Args:
-        server: the pid of the server, which is the parent of this process.
     """
 
     def watch() -> None:
@@ -228,10 +205,6 @@ def overwrite(rows: DataFrame, table: str) -> None:
     The statement itself says so, with one option for files and Delta, and one for Iceberg. The session's setting
     `partitionOverwriteMode` isn't enough: when Spark is being stopped, as its client was killed, a statement that runs
     reads the default of every setting. The default is to replace the whole table, and Spark deletes its folder for it.
-
-    Args:
-        rows: rows with the columns of the table, in their order.
-        table: the table's name.
     """
     rows.createOrReplaceTempView(ROWS)
     rows.sparkSession.sql(
@@ -264,11 +237,7 @@ class Producer:
     Args:
         options: the options of Spark's Kafka sink, the topic among them.
         key: what the key is, as SQL over the columns of the model.
-        value: what the value is.
         generation: the table that the rows are in, for a header.
-
-    Attributes:
-        value: as given.
     """
 
     def __init__(self, options: dict[str, str], key: str, value: str, generation: str) -> None:

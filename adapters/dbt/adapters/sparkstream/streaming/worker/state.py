@@ -17,7 +17,6 @@ class Watermark:
 
     Args:
         checkpoint: where Spark notes the watermark before a micro-batch.
-        view: the view's name.
         lateness: milliseconds by which Spark's watermark is behind the watermark that closes windows.
 
     Attributes:
@@ -71,7 +70,6 @@ class _Kept:
     was there before it.
 
     Args:
-        folder: the folder.
         name: what `query` calls the rows so far.
         query: gives the rows to keep, of the rows so far.
         flag: the column that tells new rows from earlier ones; None for none.
@@ -88,7 +86,6 @@ class _Kept:
 
         Args:
             rows: of the micro-batch. They are read once, as reading them updates the state.
-            batch: its number.
         """
         raise NotImplementedError
 
