@@ -326,7 +326,7 @@ def test_no_python_process() -> None:
     from pyspark.errors import PySparkException
 
     from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-    from dbt.adapters.sparkstream.streaming.spark.started import ATTEMPTS, started
+    from dbt.adapters.sparkstream.streaming.spark.progress import ATTEMPTS, started
 
     tries = []
 

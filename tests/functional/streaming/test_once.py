@@ -21,8 +21,8 @@ from dbt.adapters.sparkstream.streaming import lease
 from dbt.adapters.sparkstream.streaming.ledger import place
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
-from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.spark import engine
+from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.worker import appends, sink
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from tests.functional.streaming.feed import Feed

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.spark.started import Running
+from dbt.adapters.sparkstream.streaming.spark.progress import Running
 from tests.lib.support import PATIENCE
 
 

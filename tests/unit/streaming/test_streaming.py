@@ -20,11 +20,11 @@ from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut, warnings
-from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, Kind
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
-from dbt.adapters.sparkstream.streaming.spark.watermarks import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, bytes_in_words, counted
+from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of
 
 

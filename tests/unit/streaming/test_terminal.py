@@ -14,8 +14,8 @@ from dbt_common.events.base_types import EventLevel
 from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.events.logger import LineFormat, LoggerConfig
 
-from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress, told
 from dbt.adapters.sparkstream.streaming.reports.terminal import ProgressLine
+from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, told
 from tests.lib.terminal import Terminal
 
 

@@ -72,16 +72,13 @@ class Facts(Protocol):
     @property
     def recorded(self) -> Recorded:
         """What the checkpoint says."""
-        ...
 
     @property
     def made_for(self) -> Sequence[str]:
         """The lines that `Definition.recorded` gave for the table; none for a table of an earlier version."""
-        ...
 
     def another(self, source: StreamSource, before: str) -> str | None:
         """What has become of a source that isn't the one that was read; None if it is."""
-        ...
 
     def has_rows_to_read(self) -> bool:
         """Whether the sources may have rows that weren't read.
@@ -90,27 +87,21 @@ class Facts(Protocol):
             SourceChanged: what was read before is gone or changed, so the table has to be rebuilt.
             StreamingError: going on would lose rows or double them.
         """
-        ...
 
     def are_sources_as_read(self) -> bool:
         """Whether all sources are files, and the files are the files that were read."""
-        ...
 
     def is_table_as_left(self) -> bool:
         """Whether the table is as the run before has left it, with nothing to clear, compact or make."""
-        ...
 
     def has_kept_state(self) -> bool:
         """Whether the checkpoint has state of the query before."""
-        ...
 
     def columns(self) -> Sequence[tuple[str, str]]:
         """Names and types of the table's columns, without the number of the micro-batch."""
-        ...
 
     def has_staging(self) -> bool:
         """Whether a run before has begun a staged rebuild that this run can go on with."""
-        ...
 
 
 def check_replaceable(wanted: Wanted) -> None:

@@ -30,7 +30,7 @@ from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, done_folder
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
-from dbt.adapters.sparkstream.streaming.spark.watermarks import limit
+from dbt.adapters.sparkstream.streaming.spark.streams import limit
 from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH
 from dbt.adapters.sparkstream.streaming.tables.delta import DeltaTable
 from dbt.adapters.sparkstream.streaming.tables.formats import DELTA, FILE_FORMATS, ICEBERG

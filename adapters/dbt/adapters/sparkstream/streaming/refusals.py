@@ -16,6 +16,103 @@ from dbt.adapters.sparkstream.streaming.worker.sink import NOT_SENT
 
 REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
 
+ONLY_ADDED = "a stream reads what is only ever added to"
+
+_REPEATED = re.compile(
+    r'Cannot invoke "scala\.collection\.IterableOps\.map\([^\n]{0,200}"scala\.Option\.get\(\)" is null'
+)
+"""How it fails: it compares what it has read with what Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
+
+UNKNOWN_SCHEMA = f"SPARKSTREAM_SCHEMA_{secrets.token_hex(8)}"
+"""The word with which a query says that, before the number and the source; another in each run, so no row has it."""
+
+_UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
+
+_IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")
+
+_IN_ICEBERG = re.compile(CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
+"""How Delta and Iceberg say that a source has commits that don't only add rows."""
+
+_RESHAPED = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
+"""The beginning of Delta's condition for a source with mapped names that has lost a column, or the name of one."""
+
+_GONE = re.compile(CLASS + r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
+"""How Iceberg says that it can't go on from where a stream was."""
+
+DAMAGES = (
+    "[BATCH_METADATA_NOT_FOUND]",
+    "[CANNOT_LOAD_STATE_STORE",
+    "[CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED]",
+    "[MALFORMED_LOG_FILE]",
+    "[STREAMING_CHECKPOINT_MISSING_METADATA_FILE]",
+    "Incomplete log file",
+    "does not exist. Please check if the checkpoint",
+)
+"""What Spark says of a checkpoint of which files are missing or half there."""
+
+_UNREADABLE = "FAILED_READ_FILE"
+"""The beginning of Spark's conditions for a file that it can't read, be it of a source or of the checkpoint."""
+
+_ABORTED = "Job aborted due to "
+
+_SPARKS = (
+    r"org\.apache\.(?:kafka|spark\.sql)\.|java\.(?:util\.concurrent|io)\.|org\.apache\.spark\.SparkException"
+    r"|java\.lang\.(?:IllegalState|NullPointer)Exception"
+)
+
+_OF_OTHERS = re.compile(
+    rf"{OF_PY4J}{CLASS}(?:(?:{OF_TASK})?\(?(?!{_SPARKS})(?:[\w$]{{1,100}}\.){{1,20}}[\w$]{{1,100}}(?:\) |: |\n|\Z)"
+    rf"|{_ABORTED}(?!{OF_TASK.removeprefix(_ABORTED)}))"
+)
+"""The beginning of a message whose exception is neither Spark's nor Kafka's, and may quote data."""
+
+_OF_SPARK = (
+    *("BATCH_METADATA_NOT_FOUND", "CANNOT_LOAD_STATE_STORE", "CHECKPOINT_FILE", "MALFORMED_LOG_FILE"),
+    *("STREAMING_CHECKPOINT", "FAILED_READ_FILE", "KAFKA", "FOREACH", "STREAM_FAILED", "CANNOT_READ", "INTERNAL_ERROR"),
+)
+"""Beginnings of the conditions in which Spark speaks of files, topics and its own state, and quotes no values."""
+
+LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka")
+"""What Spark says when Kafka hasn't the records any more that come next."""
+
+NO_TOPIC = "UnknownTopicOrPartitionException"
+"""Part of what Spark says when a topic isn't there."""
+
+_NOT_SENT = re.compile(rf"RuntimeError: {NOT_SENT} (\S+):")
+
+_KAFKAS_REASON = re.compile(r"org\.apache\.kafka\.[\w.$]{1,200}: (.+)")
+
+_REASON = re.compile(
+    r"(Partition \S{1,300} offset was changed from \d{1,19} to \d{1,19}|Could not read records in offset .*"
+    r"|Starting offset for .*|Cannot find initial offsets for partitions .*|Partitions .{1,500} have been deleted"
+    r"|Added partition .{1,500} starts from .*)"
+)
+
+NO_BROKER = "look whether Kafka runs there and this network leads to it, and at kafka.bootstrap.servers"
+"""What to do where no broker answers."""
+
+_DOORS = (
+    (
+        re.compile(r"TimeoutException: (Timed out waiting for a node assignment[^\n]*)"),
+        "no broker of Kafka answers",
+        NO_BROKER + " in the options of the source or the sink",
+    ),
+    (
+        re.compile(r"SaslAuthenticationException: ([^\n]+)"),
+        "Kafka doesn't let the user in",
+        "look at kafka.sasl.mechanism in the options, and at user and password in kafka.sasl.jaas.config",
+    ),
+    (
+        re.compile(r"SslAuthenticationException: ([^\n]+)"),
+        "Kafka and this Spark don't agree about TLS",
+        "kafka.ssl.truststore.location in the options must vouch for the broker's certificate, and the certificate "
+        "for the host's name",
+    ),
+)
+"""What Kafka's client says where Kafka is there and takes nothing from it, what it means, and where to look."""
+
+logger = AdapterLogger("SparkStream")
+
 
 class StreamingError(Exception):
     """A fault of a streaming model: what is wrong, and in further lines what to do."""
@@ -31,9 +128,6 @@ class StreamingError(Exception):
             return cause.fault
         of_spark = hasattr(cause, "getCondition") or hasattr(cause, "java_exception")
         return Fault.of(cause) if cause is not None and of_spark else Fault("", str(self))
-
-
-ONLY_ADDED = "a stream reads what is only ever added to"
 
 
 class SourceChanged(StreamingError):
@@ -68,98 +162,6 @@ class UnknownSchema(StreamingError):
 
 class EndedAfterRepeat(StreamingError):
     """Spark 4.1 has done an interrupted micro-batch of Kafka again, and failed when it reported that."""
-
-
-_REPEATED = re.compile(
-    r'Cannot invoke "scala\.collection\.IterableOps\.map\([^\n]{0,200}"scala\.Option\.get\(\)" is null'
-)
-"""How it fails: it compares what it has read with what Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
-
-UNKNOWN_SCHEMA = f"SPARKSTREAM_SCHEMA_{secrets.token_hex(8)}"
-"""The word with which a query says that, before the number and the source; another in each run, so no row has it."""
-
-_UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
-
-_IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")
-_IN_ICEBERG = re.compile(CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
-"""How Delta and Iceberg say that a source has commits that don't only add rows."""
-
-_RESHAPED = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
-"""The beginning of Delta's condition for a source with mapped names that has lost a column, or the name of one."""
-
-_GONE = re.compile(CLASS + r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
-"""How Iceberg says that it can't go on from where a stream was."""
-
-DAMAGES = (
-    "[BATCH_METADATA_NOT_FOUND]",
-    "[CANNOT_LOAD_STATE_STORE",
-    "[CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED]",
-    "[MALFORMED_LOG_FILE]",
-    "[STREAMING_CHECKPOINT_MISSING_METADATA_FILE]",
-    "Incomplete log file",
-    "does not exist. Please check if the checkpoint",
-)
-"""What Spark says of a checkpoint of which files are missing or half there."""
-
-
-_UNREADABLE = "FAILED_READ_FILE"
-"""The beginning of Spark's conditions for a file that it can't read, be it of a source or of the checkpoint."""
-
-_ABORTED = "Job aborted due to "
-_SPARKS = (
-    r"org\.apache\.(?:kafka|spark\.sql)\.|java\.(?:util\.concurrent|io)\.|org\.apache\.spark\.SparkException"
-    r"|java\.lang\.(?:IllegalState|NullPointer)Exception"
-)
-_OF_OTHERS = re.compile(
-    rf"{OF_PY4J}{CLASS}(?:(?:{OF_TASK})?\(?(?!{_SPARKS})(?:[\w$]{{1,100}}\.){{1,20}}[\w$]{{1,100}}(?:\) |: |\n|\Z)"
-    rf"|{_ABORTED}(?!{OF_TASK.removeprefix(_ABORTED)}))"
-)
-"""The beginning of a message whose exception is neither Spark's nor Kafka's, and may quote data."""
-
-_OF_SPARK = (
-    *("BATCH_METADATA_NOT_FOUND", "CANNOT_LOAD_STATE_STORE", "CHECKPOINT_FILE", "MALFORMED_LOG_FILE"),
-    *("STREAMING_CHECKPOINT", "FAILED_READ_FILE", "KAFKA", "FOREACH", "STREAM_FAILED", "CANNOT_READ", "INTERNAL_ERROR"),
-)
-"""Beginnings of the conditions in which Spark speaks of files, topics and its own state, and quotes no values."""
-
-LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka")
-"""What Spark says when Kafka hasn't the records any more that come next."""
-
-NO_TOPIC = "UnknownTopicOrPartitionException"
-"""Part of what Spark says when a topic isn't there."""
-
-_NOT_SENT = re.compile(rf"RuntimeError: {NOT_SENT} (\S+):")
-_KAFKAS_REASON = re.compile(r"org\.apache\.kafka\.[\w.$]{1,200}: (.+)")
-
-_REASON = re.compile(
-    r"(Partition \S{1,300} offset was changed from \d{1,19} to \d{1,19}|Could not read records in offset .*"
-    r"|Starting offset for .*|Cannot find initial offsets for partitions .*|Partitions .{1,500} have been deleted"
-    r"|Added partition .{1,500} starts from .*)"
-)
-
-
-NO_BROKER = "look whether Kafka runs there and this network leads to it, and at kafka.bootstrap.servers"
-"""What to do where no broker answers."""
-
-_DOORS = (
-    (
-        re.compile(r"TimeoutException: (Timed out waiting for a node assignment[^\n]*)"),
-        "no broker of Kafka answers",
-        NO_BROKER + " in the options of the source or the sink",
-    ),
-    (
-        re.compile(r"SaslAuthenticationException: ([^\n]+)"),
-        "Kafka doesn't let the user in",
-        "look at kafka.sasl.mechanism in the options, and at user and password in kafka.sasl.jaas.config",
-    ),
-    (
-        re.compile(r"SslAuthenticationException: ([^\n]+)"),
-        "Kafka and this Spark don't agree about TLS",
-        "kafka.ssl.truststore.location in the options must vouch for the broker's certificate, and the certificate "
-        "for the host's name",
-    ),
-)
-"""What Kafka's client says where Kafka is there and takes nothing from it, what it means, and where to look."""
 
 
 def _shut_out(text: str) -> str | None:
@@ -253,9 +255,6 @@ def _unreadable(said: str, checkpoint: str) -> StreamingError:
         "  mend it, or put a right one in its place under the same name\n"
         "  or, if its rows may be left out, remove it and write config(on_source_change='accept')"
     )
-
-
-logger = AdapterLogger("SparkStream")
 
 
 @contextmanager

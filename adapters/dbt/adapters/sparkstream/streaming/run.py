@@ -23,12 +23,11 @@ from dbt.adapters.sparkstream.streaming.refusals import (
     explained,
 )
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows
-from dbt.adapters.sparkstream.streaming.reports.progress import told
 from dbt.adapters.sparkstream.streaming.reports.watch import Outcome, Watch
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
-from dbt.adapters.sparkstream.streaming.spark.started import Running
+from dbt.adapters.sparkstream.streaming.spark.progress import Running, told
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""

@@ -20,11 +20,11 @@ from dbt.adapters.sparkstream.streaming.operations.backfill_range import Goes, O
 from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
-from dbt.adapters.sparkstream.streaming.reports.progress import counted
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.watermarks import limit
+from dbt.adapters.sparkstream.streaming.spark.progress import counted
+from dbt.adapters.sparkstream.streaming.spark.streams import limit
 from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH
 from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
 

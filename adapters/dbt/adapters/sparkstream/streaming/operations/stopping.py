@@ -33,17 +33,20 @@ LOOKS = 0.5
 
 NO_RUN, ENDED, KILLED = "no run is on its way", "ended", "the run was killed, and the next one goes on where it was"
 
+DEFAULT_INTERVAL = Interval.parse("10 seconds")
+"""Time between two micro-batches of a model whose trigger doesn't say."""
+
+_stop: threading.Event | None = None
+
 
 class Way(Protocol):
     """How the run of one model is reached."""
 
     def holder(self) -> Holder | None:
         """The run; None for none."""
-        ...
 
     def tell(self, holder: Holder) -> None:
         """Tells it to end."""
-        ...
 
 
 class Announced:
@@ -130,12 +133,6 @@ def stopped(ways: Mapping[str, Way], patience: float) -> dict[str, str]:
                 continue
             del waiting[name]
     return found
-
-
-DEFAULT_INTERVAL = Interval.parse("10 seconds")
-"""Time between two micro-batches of a model whose trigger doesn't say."""
-
-_stop: threading.Event | None = None
 
 
 def is_on() -> bool:

@@ -17,13 +17,12 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, string_litera
 from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD
-from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, counted
 from dbt.adapters.sparkstream.streaming.sources.kind import Portion
-from dbt.adapters.sparkstream.streaming.sources.portions import Portions
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Portions
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.watermarks import is_ahead, limit
+from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, counted
+from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, make, suffixed
 
 LATE_TABLE, UNREADABLE_TABLE = "__late", "__unreadable"

@@ -41,6 +41,9 @@ PARENTS = ("OPENLINEAGE_ROOT_PARENT_ID", "OPENLINEAGE_PARENT_ID")
 
 _EXTRA = "pip install 'dbt-sparkstream[openlineage]'"
 
+METASTORES, WAREHOUSE = SETTINGS = ("spark.hadoop.hive.metastore.uris", "spark.sql.warehouse.dir")
+"""The settings of Spark that say where a Hive metastore is, and where tables of the catalog lie."""
+
 
 def configured() -> str | None:
     """What says that OpenLineage is to be told: a variable or a file; None where nothing does."""
@@ -267,10 +270,6 @@ def _show_console() -> None:
 
 def _namespace() -> str:
     return os.environ.get(NAMESPACE) or "dbt"
-
-
-METASTORES, WAREHOUSE = SETTINGS = ("spark.hadoop.hive.metastore.uris", "spark.sql.warehouse.dir")
-"""The settings of Spark that say where a Hive metastore is, and where tables of the catalog lie."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,35 @@ _LAST = {
 }
 """What is told of the last micro-batch, as SQL over `sparkstream_runs`."""
 
+Streams = Sequence[Mapping[str, Any]]
+"""What `overview` gives."""
+
+_GAUGES = {
+    "ended_at": ("last_micro_batch_timestamp_seconds", "when the last micro-batch ended", 1.0),
+    "duration_ms": ("last_micro_batch_duration_seconds", "how long the last micro-batch took", 1e-3),
+    "rows": ("last_micro_batch_rows", "rows that the last micro-batch has read", 1.0),
+    "batch": ("micro_batch", "number of the last micro-batch", 1.0),
+    "watermark": ("watermark_timestamp_seconds", "windows up to here are closed", 1.0),
+    "state_rows": ("state_rows", "rows kept for windows that are open", 1.0),
+    "state_bytes": ("state_bytes", "memory that the rows kept take", 1.0),
+}
+"""What is known of a stream -> name, help text and factor of its metric."""
+
+_COUNTERS = {
+    "rows_read": "rows that came from the sources",
+    "rows_appended": "rows that went into the table",
+    "windows_closed": "windows that are in the table",
+    "windows_corrected": "windows that late rows have corrected after they were closed",
+    "rows_late": "rows that came after their windows were closed",
+    "rows_ahead": "rows left out as their time was further ahead than max_future",
+    "rows_without_time": "rows that no window has as they have no time",
+    "rows_unreadable": "rows left out as their values can not be read",
+}
+
+_HEAD = ("model", "status", "last micro-batch", "rows/s", "rows", "left out", "watermark", "state")
+
+_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
 
 @dataclass(frozen=True)
 class StreamModel:
@@ -119,32 +148,6 @@ def _facts(row: Mapping[str, Any], sums: Sequence[str]) -> dict[str, Any]:
     return {**last, "ended_at": round(ended, 3), "watermark": watermark, **totals}
 
 
-Streams = Sequence[Mapping[str, Any]]
-"""What `overview` gives."""
-
-_GAUGES = {
-    "ended_at": ("last_micro_batch_timestamp_seconds", "when the last micro-batch ended", 1.0),
-    "duration_ms": ("last_micro_batch_duration_seconds", "how long the last micro-batch took", 1e-3),
-    "rows": ("last_micro_batch_rows", "rows that the last micro-batch has read", 1.0),
-    "batch": ("micro_batch", "number of the last micro-batch", 1.0),
-    "watermark": ("watermark_timestamp_seconds", "windows up to here are closed", 1.0),
-    "state_rows": ("state_rows", "rows kept for windows that are open", 1.0),
-    "state_bytes": ("state_bytes", "memory that the rows kept take", 1.0),
-}
-"""What is known of a stream -> name, help text and factor of its metric."""
-
-_COUNTERS = {
-    "rows_read": "rows that came from the sources",
-    "rows_appended": "rows that went into the table",
-    "windows_closed": "windows that are in the table",
-    "windows_corrected": "windows that late rows have corrected after they were closed",
-    "rows_late": "rows that came after their windows were closed",
-    "rows_ahead": "rows left out as their time was further ahead than max_future",
-    "rows_without_time": "rows that no window has as they have no time",
-    "rows_unreadable": "rows left out as their values can not be read",
-}
-
-
 def prometheus(streams: Streams) -> str:
     """The metrics in Prometheus' text format."""
     lines = _metric("up", "gauge", "1 while a run of the model is on its way", streams, _is_up)
@@ -177,9 +180,6 @@ def _label(text: str) -> str:
     return str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-_HEAD = ("model", "status", "last micro-batch", "rows/s", "rows", "left out", "watermark", "state")
-
-
 def table(streams: Streams, now: float) -> list[str]:
     """Lines for people.
 
@@ -208,9 +208,6 @@ def _row(stream: Mapping[str, Any], now: float) -> tuple[str, ...]:
         "-" if stream["watermark"] is None else _ago(now - stream["watermark"]),
         f"{stream['state_rows']:,} rows, {_bytes(stream['state_bytes'])}",
     )
-
-
-_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
 def _ago(seconds: float) -> str:

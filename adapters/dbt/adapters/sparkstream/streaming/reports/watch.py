@@ -12,9 +12,9 @@ from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables, warnings
-from dbt.adapters.sparkstream.streaming.reports.progress import MicroBatch, Progress, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, corrected_windows
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, bytes_in_words, counted
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
-from dbt.adapters.sparkstream.streaming.sources.portions import Portions
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored, parent_of, path_of, within
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts

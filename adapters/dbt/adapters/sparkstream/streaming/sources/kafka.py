@@ -35,6 +35,9 @@ _OF_THE_WAY = (
 _EARLIEST = -2
 """As Spark reads a partition that was added."""
 
+PATIENCE = 5.0
+"""Seconds in which a broker takes a connection."""
+
 
 class Kafka(Kind):
     """Topics of Kafka."""
@@ -156,10 +159,6 @@ class Kafka(Kind):
     def _batch_options(self) -> Mapping[str, str]:
         """A batch has to begin somewhere, and has an end."""
         return {name: text for name, text in self.options.items() if text.casefold() != "latest"}
-
-
-PATIENCE = 5.0
-"""Seconds in which a broker takes a connection."""
 
 
 def check_brokers(servers: str, where: str) -> None:

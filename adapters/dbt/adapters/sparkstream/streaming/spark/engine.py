@@ -32,9 +32,8 @@ from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS, check_brokers
 from dbt.adapters.sparkstream.streaming.sources.values import needs_avro
 from dbt.adapters.sparkstream.streaming.spark.folders import Folders, listed_at_once
-from dbt.adapters.sparkstream.streaming.spark.started import Running, started
-from dbt.adapters.sparkstream.streaming.spark.streams import Streams
-from dbt.adapters.sparkstream.streaming.spark.watermarks import CLOSES, DELAY, marks_of
+from dbt.adapters.sparkstream.streaming.spark.progress import Running, started
+from dbt.adapters.sparkstream.streaming.spark.streams import CLOSES, DELAY, Streams, marks_of
 from dbt.adapters.sparkstream.streaming.worker.sink import overwrite
 from dbt.adapters.sparkstream.streaming.worker.state import show
 

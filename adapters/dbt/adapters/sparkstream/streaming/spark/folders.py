@@ -24,6 +24,12 @@ _END = "timestamp'9999-06-01'"
 _ALL = {"recursiveFileLookup": "true"}
 """The option that has Spark list all that is below a folder."""
 
+_IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+"""The setting with the number of folders from which Spark lists them in a job."""
+
+_BEGINNING = re.compile(r"(?:([A-Za-z][\w+.-]*):(?://([^/]*))?)?")
+"""Scheme and host of a path."""
+
 
 class Stored(NamedTuple):
     """A file.
@@ -46,10 +52,6 @@ def _no_folder() -> Iterator[None]:
     except StreamingError as error:
         if error.fault.condition != "PATH_NOT_FOUND":
             raise
-
-
-_IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
-"""The setting with the number of folders from which Spark lists them in a job."""
 
 
 @contextmanager
@@ -177,10 +179,6 @@ def path_of(name: str) -> str:
     """A file's path, however its URI is written: `file:///a b` of `file:/a%20b`."""
     parts = urlsplit(name)
     return f"{parts.scheme}://{parts.netloc}{unquote(parts.path)}" if parts.scheme else name
-
-
-_BEGINNING = re.compile(r"(?:([A-Za-z][\w+.-]*):(?://([^/]*))?)?")
-"""Scheme and host of a path."""
 
 
 def is_relative(path: str) -> bool:

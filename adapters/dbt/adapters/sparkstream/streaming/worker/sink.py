@@ -25,6 +25,15 @@ _COUNTED = 500
 ROWS = "__rows_to_write"
 """A view of the rows on their way to the table."""
 
+TABLE_HEADER = "sparkstream_table"
+"""The header that tells a table from earlier tables of the same name."""
+
+BATCH_HEADER = "sparkstream_batch"
+"""The header with the number of the micro-batch."""
+
+NOT_SENT = "can't send rows to the topic"
+"""How the error begins where Kafka doesn't take them."""
+
 
 class Fence:
     """Keeps the query of an earlier run from a table that isn't its own any more.
@@ -216,16 +225,6 @@ def overwrite(rows: DataFrame, table: str) -> None:
 def read(rows: DataFrame) -> None:
     """Reads rows for nothing but the state, which reading them updates."""
     rows.write.format("noop").mode("overwrite").save()
-
-
-TABLE_HEADER = "sparkstream_table"
-"""The header that tells a table from earlier tables of the same name."""
-
-BATCH_HEADER = "sparkstream_batch"
-"""The header with the number of the micro-batch."""
-
-NOT_SENT = "can't send rows to the topic"
-"""How the error begins where Kafka doesn't take them."""
 
 
 class Producer:
