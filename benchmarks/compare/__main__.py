@@ -1,10 +1,13 @@
 """Ours beside Spark's own SQL, DuckDB, Polars and Flink: the page of figures, docs/benchmarks.md.
 
-    python -m benchmarks.compare [--rows 1000000] [--keys 160] [--runs 5] [--flink PYTHON] [--only GROUP] [--docs X]
+    python -m benchmarks.compare [--rows N] [--keys N] [--runs N] [--flink PYTHON] [--comet] [--only GROUP] [--docs X]
 
 An engine gives the same rows as ours, or isn't timed; ends with status 1 where one gives others. DuckDB and Polars are
 asked where they are installed, Flink where `--flink` names a Python that has apache-flink. All read parquet, and once
-more CSV beside Flink, which has no reader for parquet without more jars.
+more CSV beside Flink, which has no reader for parquet without more jars. `--comet` asks ours in Comet, too, with the
+jar that `make parts` gets, on the Spark that it fits:
+
+    make bench VENV=parts/.venv-iceberg BENCH=--comet
 """
 
 from __future__ import annotations
@@ -21,10 +24,11 @@ from benchmarks.compare.page import Figures, Section, write
 from benchmarks.compare.questions import Group, Part, groups
 from benchmarks.windows.bench import Bench, Measured
 from benchmarks.windows.engines import Engines
-from benchmarks.windows.queries import DUCKDB, FLINK, HAND, OURS, POLARS, SPARK, Question
+from benchmarks.windows.queries import COMET, DUCKDB, FLINK, HAND, OURS, POLARS, SPARK, Question
 
 DOCS = Path(__file__).parents[2] / "docs"
-IN_PARQUET = (OURS, SPARK, HAND, DUCKDB, POLARS)
+COMETS = DOCS.parent / "parts" / "jars" / "comet"
+IN_PARQUET = (OURS, SPARK, HAND, DUCKDB, POLARS, COMET)
 IN_CSV = (OURS, FLINK)
 WARM_UPS = 2
 """Runs behind the check of the answers, which warms up, too."""
@@ -91,7 +95,8 @@ class Comparison:
         """
         found = []
         for part in parts:
-            there = [q.only(*(e for e in names if e in q.queries and self._engines.has(e))) for q in part.questions]
+            questions = [question.in_comet() for question in part.questions]
+            there = [q.only(*(e for e in names if e in q.queries and self._engines.has(e))) for q in questions]
             asked = [q for q in there if len(q.queries) > 1]
             if asked:
                 self._bench.read(part.data, text=text)
@@ -114,18 +119,20 @@ class Comparison:
 @click.option("--memory", default="3g", show_default=True, help="of Spark, and of Flink")
 @click.option("--patience", default=60.0, show_default=True, help="seconds; a slower engine is asked once")
 @click.option("--flink", metavar="PYTHON", help="an interpreter that has apache-flink")
+@click.option("--comet", is_flag=True, help="ask ours in Comet, too")
 @click.option("--only", multiple=True, metavar="GROUP", help="a group of questions; may be given several times")
 @click.option("--docs", type=click.Path(path_type=Path), default=DOCS, help="where to write; else the docs")
 def main(
     rows: int, keys: int, runs: int, cores: int, memory: str, patience: float, flink: str | None,
-    only: tuple[str, ...], docs: Path,
+    comet: bool, only: tuple[str, ...], docs: Path,
 ) -> None:  # fmt: skip
-    engines = Engines(cores, memory, flink)
+    jar = next(COMETS.glob("*.jar"), COMETS) if comet else None
+    engines = Engines(cores, memory, flink, jar)
     facts = described(engines, cores, memory)
     comparison = Comparison(engines, Bench(engines, engines.folder, runs, patience, warm_ups=WARM_UPS))
     asked = [group for group in groups(rows, keys) if not only or group.name in only]
     sections = [Section(g.name, g.title, comparison.figures(g.parts, IN_PARQUET, text=False)) for g in asked]
-    missing = [engine for engine in (DUCKDB, POLARS, FLINK) if not engines.has(engine)]
+    missing = [engine for engine in (DUCKDB, POLARS, FLINK, COMET) if not engines.has(engine)]
     options = f"--rows {rows} --keys {keys} --runs {runs}"
     notes = [f"Medians of {runs} interleaved runs, of `python -m benchmarks.compare {options}`."]
     if missing:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.windows.flink import Flink
-from benchmarks.windows.queries import DUCKDB, FLINK, POLARS, TREE, Query
+from benchmarks.windows.queries import COMET, COMET_ON, DUCKDB, FLINK, POLARS, TREE, Query
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame
 
-_DEFAULTS = dict.fromkeys(TREE, "false")
+_DEFAULTS = dict.fromkeys([*TREE, *COMET_ON], "false")
 _TIMES = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS", "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS"}
 """How CSV has times: as SQL writes them."""
 
@@ -30,9 +30,10 @@ class Engines:
         cores: how many tasks run at a time.
         memory: of a JVM, such as `4g`.
         flink: a Python with apache-flink.
+        comet: Comet's jar; Spark has it then, and runs ours alone in it.
     """
 
-    def __init__(self, cores: int, memory: str, flink: str | None = None) -> None:
+    def __init__(self, cores: int, memory: str, flink: str | None = None, comet: Path | None = None) -> None:
         from dbt.adapters.sparkstream.spark.session import spark_session
 
         self.folder = Path(tempfile.mkdtemp(prefix="windows"))
@@ -43,7 +44,9 @@ class Engines:
             "spark.sql.ansi.enabled": "false",
             "spark.sql.session.timeZone": "UTC",
         }
-        self.spark = spark_session(settings, self.folder)
+        self._comet = comet
+        jars = {"spark.jars": str(comet)} if comet else {}
+        self.spark = spark_session({**settings, **jars}, self.folder, "comet" if comet else None)
         self._flink = Flink(flink, cores, memory) if flink else None
         self._files = 0
         self._duckdb: Any = None
@@ -89,7 +92,7 @@ class Engines:
 
     def has(self, engine: str) -> bool:
         """Whether an engine is there."""
-        there = {DUCKDB: self._duckdb, POLARS: self._polars, FLINK: self._flink}
+        there = {DUCKDB: self._duckdb, POLARS: self._polars, FLINK: self._flink, COMET: self._comet}
         return there.get(engine, self.spark) is not None
 
     def versions(self) -> dict[str, str]:
@@ -98,6 +101,8 @@ class Engines:
         for engine, module in ((DUCKDB, self._duckdb and sys.modules["duckdb"]), (POLARS, self._polars)):
             if module:
                 found[engine] = str(module.__version__)
+        if self._comet:
+            found["Comet"] = self._comet.stem.rpartition("-")[2]
         return {**found, FLINK: self._flink.version} if self._flink else found
 
     def seconds(self, engine: str, query: Query, conf: Mapping[str, str]) -> float:

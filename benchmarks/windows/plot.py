@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from benchmarks.windows.queries import DUCKDB, FLINK, HAND, OURS, PLAIN, POLARS, SPARK
+from benchmarks.windows.queries import COMET, DUCKDB, FLINK, HAND, OURS, PLAIN, POLARS, SPARK
 
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 40, 50
@@ -18,6 +18,7 @@ COLORS = {
     DUCKDB: "#e6a817",
     POLARS: "#16a085",
     FLINK: "#2ca02c",
+    COMET: "#d35400",
 }
 
 Points = Sequence[tuple[float, float]]

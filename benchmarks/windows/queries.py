@@ -34,9 +34,11 @@ OURS = "ours"
 DUCKDB = "DuckDB"
 POLARS = "Polars"
 FLINK = "Flink"
+COMET = "ours in Comet"
 
 Query: TypeAlias = Union[str, "Callable[[Mapping[str, polars.LazyFrame]], polars.LazyFrame]"]
 """SQL; or for Polars, what makes a frame of the tables."""
+COMET_ON = {"spark.comet.enabled": "true"}
 TREE = {"spark.sql.window.segmentTree.enabled": "true"}
 """The setting of Spark that the adapter sets."""
 
@@ -62,6 +64,11 @@ class Question:
     def only(self, *engines: str) -> Question:
         """The same for some engines."""
         return replace(self, queries={engine: self.queries[engine] for engine in engines})
+
+    def in_comet(self) -> Question:
+        """The same, with ours asked in Comet, too."""
+        conf = {**self.conf, COMET: {**self.conf.get(OURS, {}), **COMET_ON}}
+        return replace(self, queries={**self.queries, COMET: self.queries[OURS]}, conf=conf)
 
     def also(self, name: str, asks: str, queries: Mapping[str, Query]) -> Question:
         """The same with another name, in words, and for further engines."""

@@ -12,7 +12,7 @@ from benchmarks.compare.answers import answer
 from benchmarks.compare.figures import Ratio, best_by_hand, losses, others, ratio
 from benchmarks.compare.page import BEGIN, END, Figures, Section, write
 from benchmarks.windows.plot import ratios
-from benchmarks.windows.queries import DUCKDB, HAND, OURS, POLARS, SPARK
+from benchmarks.windows.queries import COMET, DUCKDB, HAND, OURS, POLARS, SPARK, Question
 
 SECONDS = {OURS: [2.0, 3.0, 4.0], SPARK: [4.0, 4.0, 4.0], HAND: [3.0, 3.0, 3.0], DUCKDB: [1.0, 1.0, 8.0]}
 NOON = datetime(2024, 2, 29, 12, 0, 0, 1)
@@ -133,6 +133,19 @@ def test_the_page_keeps_what_is_written_by_hand(tmp_path: Path) -> None:
     assert (tmp_path / "benchmarks" / "windows.svg").exists() and "(benchmarks/windows.svg)" in text
     with pytest.raises(ValueError, match="the page has no"):
         write(tmp_path, "# Title\n", sections, {}, [])
+
+
+def test_ours_in_comet_is_a_column_and_no_loss(tmp_path: Path) -> None:
+    conf = {OURS: {"a": "b"}, SPARK: {"c": "d"}}
+    question = Question("HOP", 1, {OURS: "SELECT 1", SPARK: "SELECT 2"}, conf).in_comet()
+    assert question.queries[COMET] == "SELECT 1"
+    assert question.conf == {**conf, COMET: {"a": "b", "spark.comet.enabled": "true"}}
+    sections = [Section("windows", "Windows", [Figures("HOP", "", (1, 1), {OURS: [2, 2], COMET: [1, 1]})])]
+    write(tmp_path, f"{BEGIN}\n{END}\n", sections, {}, [])
+    text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    assert "| HOP | 2.00 | 1.00<br>2.00 (2.00–2.00) |" in text
+    assert f"| HOP | {COMET} |" not in text
+    assert f"{COMET} 2.00" in (tmp_path / "benchmarks" / "windows.svg").read_text(encoding="utf-8")
 
 
 def test_a_plot_has_each_ratio_and_its_spread() -> None:
