@@ -11,6 +11,8 @@ import pytest
 
 from dbt.adapters.sparkstream.sql import translate
 from tests.functional.adapter.project import Project, with_package
+from tests.functional.streaming.feed import Feed
+from tests.functional.streaming.test_once import HOP, TUMBLE
 from tests.lib.support import free_port
 from tests.parts.comet.conftest import COMET
 
@@ -112,6 +114,17 @@ def test_a_project(make_project: Callable[..., Project], embedded: SparkSession)
     project.dbt("deps")
     project.dbt("build")
     assert embedded.sql(f"SELECT sum(n), sum(v) FROM {project.schema}.minutes").collect() == [(100, 4950)]
+
+
+@pytest.mark.parametrize("sql", [TUMBLE, HOP], ids=["tumble", "hop_of_slices"])
+def test_a_stream(feed: Feed, sql: str) -> None:
+    """A stream keeps its state in Spark; its windows are those of a query on the table."""
+    feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
+    feed.run(sql)
+    feed.add("bid", [(3, 1061, "b", 2), (4, 1101, "b", 2)])
+    feed.run(sql)
+    closed = feed.batch(sql, "window_end <= timestamp_seconds(1091)")
+    assert closed and feed.table() == closed
 
 
 def test_a_server(embedded: SparkSession, tmp_path: Path) -> None:
