@@ -21,7 +21,7 @@ NOT_SQL = {
     "flinkscript/project.py": "Markdown",
     "streaming/fingerprint.py": "a message",
     "flinkscript/queries.py": "a word of the script that has no backtick, as it stands there without",
-    "sql/passes/framing/additions.py": "a name of the user's in its backticks, with a number behind",
+    "sql/passes/framing/evaluation.py": "a name of the user's in its backticks, with a number behind",
 }
 
 

@@ -57,7 +57,6 @@ class TestGroups(Pairs):
         ("sql", "words", "at", "hint"),
         [
             ("SELECT v.b FROM (SELECT a AS b, b FROM t) AS v", "two columns of the subquery", "v.b", "another way"),
-            ("SELECT a FROM t WHERE a = ALL (SELECT c FROM t)", "compares int with string", "a = ALL (SELECT c FROM t)", "CAST"),
         ],
     )
     def test_refused(self, sql: str, words: str, at: str, hint: str | None) -> None:

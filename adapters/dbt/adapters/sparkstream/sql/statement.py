@@ -46,10 +46,8 @@ from dbt.adapters.sparkstream.sql.passes.optimize import (
 )
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
-from dbt.adapters.sparkstream.sql.passes.windows.gaps import sparse_windows
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_auxiliary, is_group_window
-from dbt.adapters.sparkstream.sql.passes.windows.joins import unequal_bounds
-from dbt.adapters.sparkstream.sql.passes.windows.merged import merged_windows
+from dbt.adapters.sparkstream.sql.passes.windows.warnings import merged_windows, sparse_windows, unequal_bounds
 
 
 class Pass(Protocol):

@@ -55,11 +55,6 @@ def clock_digits(type_: str) -> int:
     return int(type_.partition("(")[2].rstrip(")"))
 
 
-def mixed(one: str | None, other: str | None) -> bool:
-    """Whether one type is a number and the other text."""
-    return (is_numeric(one) and is_string(other)) or (is_string(one) and is_numeric(other))
-
-
 def wider(one: str, other: str) -> str:
     """The larger of two integer types."""
     return max(one, other, key=INTEGERS.index)

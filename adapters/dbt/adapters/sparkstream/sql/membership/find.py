@@ -17,20 +17,12 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.framing.names import RANKS
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindow, GroupWindows
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.translate import translate
 
-_FRAMELESS = (
-    "ROW_NUMBER",
-    "RANK",
-    "DENSE_RANK",
-    "PERCENT_RANK",
-    "CUME_DIST",
-    "NTILE",
-    "LAG",
-    "LEAD",
-)
+_FRAMELESS = {*RANKS, "LAG"}
 """Functions that look at all rows of the partition, whatever the frame."""
 _WHOLE = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 """SQL's frame where none is written."""

@@ -21,12 +21,12 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
+from dbt.adapters.sparkstream.sql.core.over import named
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import columns_of, is_null, own_frames, reads_nulls, sides_of
-from dbt.adapters.sparkstream.sql.streaming.history import definition
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 
@@ -42,7 +42,7 @@ def frames_ahead_as_frames_back(tree: exp.Expr, source: Source, streams: Streams
 
 def _edits(select: exp.Select, source: Source, streams: Streams) -> Iterator[Edit]:
     frames = own_frames(select)
-    defined = {id(window): window for window in (definition(frame, select) for frame in frames)}
+    defined = {id(window): window for window in (named(frame) or frame for frame in frames)}
     if len(defined) != 1:
         return
     [window] = defined.values()

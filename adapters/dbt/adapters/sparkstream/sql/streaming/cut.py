@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, 
 from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, with_clause, within
 from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches, row_matches
-from dbt.adapters.sparkstream.sql.streaming.rowsessions import RowSessions, row_sessions
+from dbt.adapters.sparkstream.sql.streaming.sessions import RowSessions, row_sessions
 
 OVER = Part("OVER or a join as of a time", "make the query with it a streaming model of its own, and read that")
 
@@ -223,11 +223,7 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
 
 
 def _check_above(cut: Cut, resolver: Resolver) -> None:
-    """Refuses OVER and GROUP BY above OVER, unless the rows of each of their windows come in the same micro-batch.
-
-    Raises:
-        TranslationError: what needs rows of several micro-batches.
-    """
+    """Refuses OVER and GROUP BY above OVER, unless the rows of each of their windows come in the same micro-batch."""
     window_by_window = cut.history is None or not cut.buffered
     for around in cut.tree.find_all(exp.Select):
         if around is cut.select or not reads_from(around, cut.select):
@@ -246,11 +242,7 @@ def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bo
 
 
 def _with_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: Source, streams: Streams) -> Cut:
-    """The cut right above a stream whose rows are joined with a table as of their time: no row depends on other rows.
-
-    Raises:
-        TranslationError: something above needs rows of several micro-batches.
-    """
+    """The cut right above a stream whose rows are joined with a table as of a time: no row depends on other rows."""
     for around in tree.find_all(exp.Select):
         if within(around, stream) or not reads_from(around, select):
             continue
@@ -267,11 +259,7 @@ def _with_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: 
 
 
 def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Cut:
-    """The cut at a SESSION.
-
-    Raises:
-        TranslationError: OVER would need other rows than the rows of the same sessions.
-    """
+    """The cut at a SESSION."""
     function = sessions.function
     for window in tree.find_all(exp.Window, FramedWindow):
         around = enclosing(window, exp.Select)
@@ -298,11 +286,7 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
 
 
 def _at_match(matches: RowMatches, tree: exp.Expr, source: Source, streams: Streams) -> Cut:
-    """The cut at a MATCH_RECOGNIZE.
-
-    Raises:
-        TranslationError: the rows below it don't come in the order of their time.
-    """
+    """The cut at a MATCH_RECOGNIZE."""
     match, below = matches.match, matches.match.this
     buffered = not _aggregated(below)
     window = next((found for node in (below, *ctes_of(below)) if (found := node.find(WindowFunction))), None)

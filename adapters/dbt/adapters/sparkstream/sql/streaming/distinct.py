@@ -30,6 +30,7 @@ from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.passes.flink.grouping import key_parts
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import alternatives
@@ -105,15 +106,7 @@ def without_distinct(sql: str, streams: Streams) -> str:
 
 def _keys(group: exp.Group) -> list[exp.Expr]:
     """The keys of GROUP BY, also the keys in its grouping sets."""
-    found: list[exp.Expr] = []
-    waiting = list(group.expressions)
-    while waiting:
-        key = waiting.pop(0)
-        if isinstance(key, (*_SETS, exp.Tuple)):
-            waiting = [*key.expressions, *waiting]
-        else:
-            found.append(key.unnest())
-    return found
+    return [part for key in group.expressions for part in key_parts(key)]
 
 
 def _item_of(key: exp.Expr, select: exp.Select) -> exp.Expr | None:

@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.over import named
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
@@ -82,10 +83,10 @@ class History:
             # Spark takes days off on the clock of the zone, and a frame may count 24 hours.
             span = turned(self.span).sql()
             tests.append(f"{self.time} >= (SELECT max({self.time}) FROM {rows}) - {span}")
-        named = {f"__newest_{i}": newest for i, newest in enumerate(self.rows)}
-        tests += [newest.test(name) for name, newest in named.items()]
-        numbers = "".join(f", {newest.number(name)}" for name, newest in named.items())
-        names = ", ".join([NEW, *named])
+        newest_of = {f"__newest_{i}": newest for i, newest in enumerate(self.rows)}
+        tests += [newest.test(name) for name, newest in newest_of.items()]
+        numbers = "".join(f", {newest.number(name)}" for name, newest in newest_of.items())
+        names = ", ".join([NEW, *newest_of])
         return f"SELECT * EXCEPT ({names}) FROM (SELECT *{numbers} FROM {rows}) WHERE {' OR '.join(tests)}"
 
 
@@ -116,8 +117,8 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
         times.setdefault(order[0][0].name.casefold(), order[0][0])
         back = ", ".join(f"{source.written(o)} {'ASC' if desc else 'DESC'}" for o, desc in order)
         names = tuple(source.written(key) for key in keys)
-        carried = _carried(window, select)
-        reach = _reach(window, select, source) if carried is None else 1
+        carried = _carried(window)
+        reach = _reach(window, source) if carried is None else 1
         if isinstance(reach, Interval):
             span = max(span or reach, reach)
         else:
@@ -147,7 +148,7 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
 def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], list[tuple[exp.Expr, bool]]]]:
     """The windows of a query itself, each with its keys, and what orders it with whether it goes down."""
     for window in own_frames(select):
-        defined = definition(window, select)
+        defined = named(window) or window
         if isinstance(defined, FramedWindow):
             value = defined.value
             yield window, [k.expression for k in value.partition], [(k.expression, False) for k in value.order]
@@ -155,13 +156,6 @@ def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], l
             order = defined.args.get("order")
             ordered = [(o.this, bool(o.args.get("desc"))) for o in order.expressions] if order else []
             yield window, list(defined.args.get("partition_by") or []), ordered
-
-
-def definition(window: exp.Window, select: exp.Select) -> exp.Window:
-    """What says the keys, order and frame of a call with OVER: itself, or what `OVER w` names."""
-    named = {w.name.casefold(): w for w in select.args.get("windows") or []}
-    alias = window.args.get("alias")
-    return named.get(alias.name.casefold(), window) if alias is not None else window
 
 
 def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> set[str]:
@@ -172,9 +166,9 @@ def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> se
     return origins
 
 
-def _carried(window: exp.Window, select: exp.Select) -> exp.Expr | None:
+def _carried(window: exp.Window) -> exp.Expr | None:
     """x of `last_value(x, TRUE)` over all rows up to the current one: it needs the newest row with an x alone."""
-    defined = definition(window, select)
+    defined = named(window) or window
     if isinstance(defined, FramedWindow):
         return None
     spec = defined.args.get("spec")
@@ -182,11 +176,11 @@ def _carried(window: exp.Window, select: exp.Select) -> exp.Expr | None:
     return last_value_of(window.this) if bounds in (("UNBOUNDED", "CURRENT ROW"), ("UNBOUNDED", None)) else None
 
 
-def _reach(window: exp.Window, select: exp.Select, source: Source) -> Interval | int:
+def _reach(window: exp.Window, source: Source) -> Interval | int:
     """How far back a window's frame reaches: in time, or in rows."""
     place = source.span(window)
     function = window.this
-    defined = definition(window, select)
+    defined = named(window) or window
     if isinstance(defined, FramedWindow):
         value = defined.value
         if value.unions or value.frame.instance_not_in_window:

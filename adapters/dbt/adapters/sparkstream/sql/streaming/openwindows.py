@@ -124,11 +124,7 @@ def _only_window(statement: Statement, streams: Streams, config: str) -> WindowF
 
 
 def _read(reader: StateReader, function: WindowFunction, utc: bool, corrects: bool) -> KeptState:
-    """The query with its windows kept.
-
-    Raises:
-        NoRule, TranslationError: why they can't be.
-    """
+    """The query with its windows kept."""
     aggregate = reader.aggregate(function, frozenset({END}))
     reader.check_end(aggregate)
     bounds = _bounds(aggregate)

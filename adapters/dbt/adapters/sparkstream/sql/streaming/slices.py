@@ -71,11 +71,7 @@ def _rules(function: WindowFunction) -> list[SliceRule[Any]]:
 
 
 def _read(reader: StateReader, function: WindowFunction, rule: SliceRule[Any], corrects: bool) -> KeptState:
-    """The query with its slices kept.
-
-    Raises:
-        NoRule, TranslationError: why they can't be.
-    """
+    """The query with its slices kept."""
     aggregate = reader.aggregate(function, rule.identity)
     rule.check(aggregate)
     reader.check_end(aggregate)

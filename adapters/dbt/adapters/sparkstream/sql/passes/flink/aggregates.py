@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import TypeOf, Types, same
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, number
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast, number
 
 
 def average_type(type_: str | None) -> str | None:
@@ -124,10 +124,6 @@ def ignore_nulls(call: FlinkCall) -> str:
 
 
 def count(call: FlinkCall) -> str:
-    if call.distinct and len(call.args) > 1:
-        raise RefusedError(
-            "Flink counts the distinct values of one column only", "write COUNT(DISTINCT CONCAT_WS(...))"
-        )
     if call.distinct and "OVER" in call.suffix.upper():
         # Spark has no DISTINCT in a window; a set holds no NULLs, as COUNT wants it.
         return f"CAST(SIZE(COLLECT_SET({call.args[0]}){call.suffix}) AS BIGINT)"
@@ -135,8 +131,6 @@ def count(call: FlinkCall) -> str:
 
 
 def listagg(call: FlinkCall) -> str:
-    if len(call.args) > 1 and call.literals[1] is None:
-        raise RefusedError("LISTAGG's separator is a constant text", "write such as LISTAGG(x, ';')")
     return call.same() if len(call.args) > 1 else call.to(call.name, "','")
 
 
@@ -153,8 +147,6 @@ def array_agg(call: FlinkCall) -> str:
 
 def single_value(call: FlinkCall) -> str:
     """SINGLE_VALUE, which fails for more than one row, also for equal ones and NULLs."""
-    if "FILTER" in call.suffix.upper():
-        raise RefusedError("Flink's SINGLE_VALUE takes no FILTER", "filter in WHERE")
     several = f"RAISE_ERROR({string_literal(f'SINGLE_VALUE({call.args[0]}) has more than one row')})"
     return f"CASE WHEN COUNT(*){call.suffix} > 1 THEN {several} ELSE FIRST({call.args[0]}){call.suffix} END"
 
@@ -162,8 +154,6 @@ def single_value(call: FlinkCall) -> str:
 # -- COLLECT, whose MULTISET Spark doesn't have --------------------------------------------------------------
 def collect(call: FlinkCall) -> str:
     """COLLECT, which counts how often each value comes: a MULTISET, which Flink keeps as a MAP<value, INT>."""
-    if "map<" in (call.types[0] or ""):
-        raise RefusedError("Spark doesn't compare maps, so that COLLECT can't count them", "write ARRAY_AGG(...)")
     values = "ARRAY_DISTINCT(__l)"
     counts = f"TRANSFORM({values}, __v -> SIZE(FILTER(__l, __e -> __e = __v)))"
     return f"GET(TRANSFORM(ARRAY({call.to('COLLECT_LIST')}), __l -> MAP_FROM_ARRAYS({values}, {counts})), 0)"

@@ -31,10 +31,7 @@ class Casts(Rewriter):
     @handles(exp.Cast, exp.TryCast)
     def _cast(self, node: exp.Cast | exp.TryCast) -> Iterator[Edit]:
         span = self.source.span(node)
-        # A cast is rewritten by Flink's rules: they have no FORMAT, which would be dropped, and read no `::`.
-        if self.source.span(node.this)[0] == span[0]:
-            self.refuse(span, "Flink has no ::", "write CAST(x AS INT)")
-        if node.args.get("format"):
+        if node.args.get("format"):  # it would be dropped
             self.refuse(span, "Flink's CAST takes no FORMAT", "write DATE_FORMAT or TO_TIMESTAMP")
         to = nested_type(node.to)
         tokens = self.source.tokens_in(span)
@@ -49,7 +46,7 @@ class Casts(Rewriter):
                 yield Edit(span, lambda: clocks.cast_to(self.text(node.this), to))
             return
         from_ = self.type(node.this)
-        function = tokens[0].text
+        function = "CAST" if self.source.span(node.this)[0] == span[0] else tokens[0].text  # x::INT
         yield Edit(span, lambda: self._cast_text(function, node, from_, to))
 
     def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None, to: str) -> str:

@@ -69,11 +69,8 @@ class Constructs(Rewriter):
             yield self.edit(node, lambda: element(self.text(node.this), self.text(key), by_name=by_name))
         elif fields(type_) is not None:
             found = field_at(type_, key)
-            if found is None:
-                self.refuse(
-                    node, "[] of a row takes the name or the place of one of its fields", "write r[1] or r['x']"
-                )
-            yield self.edit(node, lambda: f"{self._whole(node.this)}.{quoted(found[0])}")
+            if found is not None:
+                yield self.edit(node, lambda: f"{self._whole(node.this)}.{quoted(found[0])}")
         elif is_array(type_) and not isinstance(key, exp.Literal):
             # TRY_ELEMENT_AT fails for 0, and counts from the end below.
             yield self.edit(node, lambda: f"GET({self.text(node.this)}, {self._list(node.expressions)} - 1)")

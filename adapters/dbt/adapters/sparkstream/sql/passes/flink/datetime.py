@@ -176,13 +176,6 @@ _WEEK = "((DAYOFYEAR({t}) + DAYOFWEEK(DATE_TRUNC('YEAR', {t})) - 2) DIV 7 + 1)"
 _WEEK_OF_MONTH = "((DAY({t}) + DAYOFWEEK(DATE_TRUNC('MONTH', {t})) - 2) DIV 7 + 1)"
 
 
-_NOT_WRITTEN = {
-    **dict.fromkeys("zVOXxZ", "what DATE_FORMAT writes has no zone, and Flink's job fails"),
-    **dict.fromkeys("AnN", "write HH, mm, ss and SSS"),
-}
-"""Letters of patterns that are refused, and why."""
-
-
 _TEXT = "yyyy-MM-dd HH:mm:ss"
 """What CAST AS STRING writes of a TIMESTAMP_NTZ; parts of a second follow."""
 _IN_TEXT = ("yyyy", "MM", "dd", "HH", "mm", "ss")
@@ -264,8 +257,6 @@ def date_format(name: str, time: str, pattern: str, type_: str | None) -> str:
 
     for letter, text in pieces(pattern):
         special = None
-        if letter in _NOT_WRITTEN:
-            raise ValueError(f"the pattern letter {letter} has no counterpart: {_NOT_WRITTEN[letter]}")
         if letter == "u":
             text = "y" * len(text)
         elif letter == "w":

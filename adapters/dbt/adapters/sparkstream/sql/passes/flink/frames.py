@@ -16,7 +16,6 @@ from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink import clocks, instants
-from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 
@@ -43,9 +42,8 @@ class OverWindows(Rewriter):
         parts, own = parts_of(node), node.args.get("spec")
         if parts.frame is None or (parts.order is not None and not has_ignored_frame(node)):
             return
-        if parts.order is None and (parts.frame.args.get("kind") or "").upper() == "RANGE":
-            self.refuse(node, "RANGE needs the order of the rows", "write OVER (... ORDER BY ts RANGE ...)")
-        if own is not None and own.args.get("kind") != "GROUPS":  # which Spark refuses
+        unordered = parts.order is None and (parts.frame.args.get("kind") or "").upper() == "RANGE"
+        if own is not None and own.args.get("kind") != "GROUPS" and not unordered:  # which Spark refuses
             start, tokens = self.source.span(own)[0], self.source.tokens
             before = tokens[tokens.at(start) - 1]
             start = start if before.token_type == TokenType.L_PAREN else before.end + 1
@@ -100,9 +98,6 @@ class OverWindows(Rewriter):
         bounds = [each for side in ("start", "end") if isinstance(each := parts.frame.args.get(side), exp.Expr)]
         if not bounds or not is_clock(self.type(key)):
             return
-        for each in bounds:
-            if family(self.type(each)) not in (None, "interval"):
-                self.refuse(each, "a RANGE over a TIME is a length of time", "write INTERVAL '1' HOUR PRECEDING")
         if parts.order is not node.args.get("order"):
             self.refuse(node, "a RANGE offset over a TIME needs its own ORDER BY", "write OVER (ORDER BY t RANGE ...)")
         yield self.edit(key, lambda: clocks.on_a_day(self.text(key)), level=1)

@@ -100,15 +100,13 @@ class Groupings(Rewriter):
         select = enclosing(node, exp.Select)
         group = select.args.get("group") if select else None
         if select is None or group is None:
-            self.refuse(node, f"{name} stands in a query with GROUP BY", "group by its keys")
+            return
         if name == "GROUP_ID":
             self._check_sets(node, group)
-            return
-        self._check_keys(node, name, group)
-        if not several_sets(group):  # Spark knows GROUPING beside ROLLUP and the like only
-            yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
-        else:
+        elif several_sets(group):
             yield from self._in_having(node, name, select)
+        elif node.expressions and self._are_keys(node.expressions, group):  # Spark knows it beside ROLLUP only
+            yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
 
     def _check_sets(self, node: exp.Expr, group: exp.Group) -> None:
         kinds = _kinds(group) if _number(group) <= _MOST_SETS else []
@@ -119,14 +117,10 @@ class Groupings(Rewriter):
                 "write each set once, or UNION ALL with a number of your own",
             )
 
-    def _check_keys(self, node: exp.Expr, name: str, group: exp.Group) -> None:
-        """Refuses GROUPING of nothing and of what is no key: with one set of keys it would be the constant 0."""
-        if not node.expressions:
-            self.refuse(node, f"{name} takes keys of GROUP BY", f"write {name}(k)")
-        keys = {normal_form(key) for item in _elements(group) for key in key_parts(item)}
-        for key in node.expressions:
-            if not any(_last(normal_form(key)) == _last(known) for known in keys):
-                self.refuse(key, f"{name} takes keys of GROUP BY, and this is none", "group by it")
+    def _are_keys(self, values: list[exp.Expr], group: exp.Group) -> bool:
+        """Whether values are keys of a GROUP BY, by their names without their tables'."""
+        keys = {_last(normal_form(key)) for item in _elements(group) for key in key_parts(item)}
+        return all(_last(normal_form(value)) in keys for value in values)
 
     def _in_having(self, node: exp.Expr, name: str, select: exp.Select) -> Iterator[Edit]:
         """In HAVING, Spark knows GROUPING of keys that are selected as they are, and what the result has."""

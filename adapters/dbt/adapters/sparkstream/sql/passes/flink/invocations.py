@@ -20,7 +20,6 @@ from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedEr
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MILLIS, difference
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS, Function, FunctionKind, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
-from dbt.adapters.sparkstream.sql.passes.flink.json import is_json
 from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 from dbt.adapters.sparkstream.sql.passes.flink.subqueries import QUANTIFIERS, Subqueries, is_exists_of_values
@@ -38,8 +37,8 @@ _INTERVALS = (exp.Interval, exp.IntervalSpan)
 
 
 def _is_no_call(node: exp.Anonymous, name: str) -> bool:
-    """Whether another pass writes a call, or it is a unit of an interval or JSON: `SECOND(3)`, `JSON(text)`."""
-    return name in AUXILIARY or name in GROUP_WINDOWS or isinstance(node.parent, _INTERVALS) or is_json(node)
+    """Whether another pass writes a call, or it is a unit of an interval: `SECOND(3)`."""
+    return name in AUXILIARY or name in GROUP_WINDOWS or isinstance(node.parent, _INTERVALS)
 
 
 class Invocations(Rewriter):
@@ -174,10 +173,6 @@ class Invocations(Rewriter):
         _, first, last = node.expressions
         span, kinds = self.source.call_span(node), {self.type(first), self.type(last)}
         times_of_day = [types.is_clock(kind) for kind in kinds if kind is not None]
-        if any(times_of_day) and (not all(times_of_day) or unit in ("MONTH", "QUARTER", "YEAR")):
-            self.refuse(
-                span, "a TIME is compared with another one, in hours or less", "write TIMESTAMPDIFF(HOUR, t1, t2)"
-            )
 
         def text() -> str:
             start, end = self.text(first), self.text(last)

@@ -34,7 +34,6 @@ _KINDS = {
     "ARRAY": f"RLIKE {_ARRAYS}",
     "SCALAR": f"NOT RLIKE {_CONTAINERS}",
 }
-_RETURNED = ("boolean", "int", "double")
 
 VARIANT = "variant"
 
@@ -93,16 +92,9 @@ class Json(Rewriter):
     def _returned(self, node: exp.Expr, text: str) -> str:
         """A scalar in the type behind RETURNING."""
         to = node.args.get("returning")
-        type_ = spark_type(to) if to is not None else "string"
-        if type_ == "string":
+        if to is None or spark_type(to) == "string":
             return text
-        if type_ not in _RETURNED:
-            self.refuse(
-                node,
-                "RETURNING of JSON_VALUE takes STRING, BOOLEAN, INTEGER or DOUBLE",
-                "write such as CAST(JSON_VALUE(...) AS BIGINT)",
-            )
-        return f"TRY_CAST({text} AS {type_.upper()})"
+        return f"TRY_CAST({text} AS {(spark_type(to) or to.sql('spark')).upper()})"
 
     def _is_array(self, node: exp.Expr) -> bool:
         """Whether JSON_QUERY returns an array of texts, and no text."""
@@ -348,8 +340,3 @@ def is_json(node: exp.Expr) -> bool:
 def _json_of_text(text: str) -> str:
     """`JSON(text)`: what the text says, with the keys of objects in order; nothing is NULL."""
     return f"TO_JSON(PARSE_JSON(NULLIF({text}, '')))"
-
-
-def misplaced(call: FlinkCall) -> str:
-    """Refuses JSON(text) elsewhere."""
-    raise RefusedError("JSON stands within JSON_OBJECT and JSON_ARRAY alone", "write JSON_ARRAY(JSON(text))")

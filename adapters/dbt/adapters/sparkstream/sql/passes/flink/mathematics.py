@@ -106,11 +106,7 @@ def _rounded(type_: str, digits: int | None) -> str:
 
 
 def _digits(call: FlinkCall) -> int:
-    """The digits behind the point that a call asks for.
-
-    Raises:
-        RefusedError: they change from row to row.
-    """
+    """The digits behind the point that a call asks for."""
     text = call.args[1] if len(call.args) > 1 else "0"
     if not text.lstrip("-").strip().isdecimal():
         raise RefusedError(

@@ -8,11 +8,10 @@ from math import isinf
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name, unused_name
-from dbt.adapters.sparkstream.sql.core.names.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.passes.flink.outputs import behind
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter
 
 _KEY = "__order_"
@@ -23,7 +22,7 @@ class OrderKeys(Rewriter):
 
     def of_select(self, node: exp.Select) -> Iterator[Edit]:
         """Keys of a SELECT."""
-        names = ordered_names(self.resolver, node)
+        names = self._names(node)
         folded: dict[str, list[str]] = {}
         for name in names:
             folded.setdefault(name.casefold(), []).append(name)
@@ -83,7 +82,7 @@ class OrderKeys(Rewriter):
         first: exp.Expr = node
         while isinstance(first, (exp.SetOperation, exp.Subquery, exp.Paren)):
             first = first.this
-        names = ordered_names(self.resolver, first) if isinstance(first, exp.Select) else []
+        names = self._names(first) if isinstance(first, exp.Select) else []
         twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
         for item in _items(node):
             key, number = item.this, _number(item.this)
@@ -91,6 +90,21 @@ class OrderKeys(Rewriter):
                 self._refuse_twice(key, twice)
             if number is not None:
                 yield from self._place(key, number)
+
+    def _names(self, select: exp.Select) -> list[str]:
+        """The names that ORDER BY knows the columns of a query by, as far as they are known.
+
+        Of the columns of a star, one whose name has come before gets a number behind it; what is written out keeps its
+        name, also where it comes again (measured in 2.3).
+        """
+        names: list[str] = []
+        for projection in select.expressions:
+            if not projection.is_star:
+                names.append(output_name(projection))
+                continue
+            taken, columns = {*names}, behind(self, select, projection) or ()
+            names += [unused_name(name, taken) for _, name in columns]
+        return names
 
     def _place(self, key: exp.Expr, number: float) -> Iterator[Edit]:
         """The place of a column: Flink cuts what stands behind the point, and takes a number below 0 for a constant."""
@@ -117,33 +131,6 @@ class OrderKeys(Rewriter):
             f"{name} is ambiguous: two columns of this query are called so",
             "call one of them otherwise, with AS",
         )
-
-
-def ordered_names(resolver: Resolver, select: exp.Select) -> list[str]:
-    """The names that ORDER BY knows the columns of a query by, as far as they are known.
-
-    Of the columns of a star, one whose name has come before gets a number behind it; what is written out keeps its
-    name, also where it comes again (measured in 2.3).
-    """
-    names: list[str] = []
-    for projection in select.expressions:
-        if not projection.is_star:
-            names.append(output_name(projection))
-            continue
-        taken = {*names}
-        names += [unused_name(name, taken) for name in _starred(resolver, select, projection)]
-    return names
-
-
-def _starred(resolver: Resolver, select: exp.Select, star: exp.Expr) -> list[str]:
-    """The names of the columns that a star stands for; none where they aren't all known."""
-    if isinstance(star, exp.Column):
-        columns = resolver.starred(select, star)
-        return [column.name for column in columns.items] if columns.complete else []
-    if not isinstance(star, exp.Star) or any(join.args.get("using") or join.method for join in joins_of(select)):
-        return []
-    found = [resolver.columns(relation) for relation in sources(select)]
-    return [column.name for columns in found for column in columns.items] if all(c.complete for c in found) else []
 
 
 def _items(query: exp.Expr) -> list[exp.Expr]:

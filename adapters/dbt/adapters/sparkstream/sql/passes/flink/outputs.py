@@ -69,7 +69,7 @@ class OutputNames(Rewriter):
 
     def _star(self, select: exp.Select, star: exp.Expr, taken: set[str], written: set[str]) -> list[Edit] | None:
         """Writes out a star that brings a name again; None where its columns aren't all known."""
-        columns = self._behind(select, star)
+        columns = behind(self, select, star)
         if columns is None:
             return None
         written.update(name for _, name in columns)
@@ -78,37 +78,6 @@ class OutputNames(Rewriter):
             return []
         items = [column + ("" if name == given else f" AS {backticked(given)}") for column, name, given in named]
         return [self.edit(star, lambda: ", ".join(items))]
-
-    def _behind(self, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
-        """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
-        table = star.table.casefold() if isinstance(star, exp.Column) else ""
-        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
-        if not scope and isinstance(star, exp.Column):  # the fields of a row
-            row, rows = self.source.written(star).rpartition(".")[0], self.resolver.starred(select, star)
-            return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
-        if not all(self.resolver.columns(s).complete for s in scope):
-            return None
-        if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
-            return self._merged(select, scope)
-        columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
-        return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
-
-    def _merged(self, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
-        """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
-        if len(scope) != 2:
-            return None
-        join = joins_of(select)[0]
-        left, right = (self.resolver.columns(side).items for side in scope)
-        using = [column.name.casefold() for column in join.args.get("using") or []]
-        if join.method == "NATURAL":
-            others = {column.name.casefold() for column in right}
-            using = [column.name.casefold() for column in left if column.name.casefold() in others]
-        first = {column.name.casefold(): column.name for column in left}
-        columns = [(backticked(first[name]), first[name]) for name in using if name in first]
-        for side, items in zip(scope, (left, right), strict=True):
-            table = backticked(side.alias_or_name)
-            columns += [(f"{table}.{backticked(c.name)}", c.name) for c in items if c.name.casefold() not in using]
-        return columns
 
 
 def _names_matter(select: exp.Select) -> bool:
@@ -121,3 +90,36 @@ def _names_matter(select: exp.Select) -> bool:
     if isinstance(node.parent, exp.Subquery):
         return isinstance(node.parent.parent, (exp.From, exp.Join, exp.Lateral))
     return node.parent is None or isinstance(node.parent, (exp.CTE, exp.Create, exp.Insert))
+
+
+def behind(query: Rewriter, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
+    """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
+    table = star.table.casefold() if isinstance(star, exp.Column) else ""
+    scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+    if not scope and isinstance(star, exp.Column):  # the fields of a row
+        row, rows = query.source.written(star).rpartition(".")[0], query.resolver.starred(select, star)
+        return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
+    if not all(query.resolver.columns(s).complete for s in scope):
+        return None
+    if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
+        return _merged(query, select, scope)
+    columns = [(s.alias_or_name, c.name) for s in scope for c in query.resolver.columns(s).items]
+    return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
+
+
+def _merged(query: Rewriter, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
+    """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
+    if len(scope) != 2:
+        return None
+    join = joins_of(select)[0]
+    left, right = (query.resolver.columns(side).items for side in scope)
+    using = [column.name.casefold() for column in join.args.get("using") or []]
+    if join.method == "NATURAL":
+        others = {column.name.casefold() for column in right}
+        using = [column.name.casefold() for column in left if column.name.casefold() in others]
+    first = {column.name.casefold(): column.name for column in left}
+    columns = [(backticked(first[name]), first[name]) for name in using if name in first]
+    for side, items in zip(scope, (left, right), strict=True):
+        table = backticked(side.alias_or_name)
+        columns += [(f"{table}.{backticked(c.name)}", c.name) for c in items if c.name.casefold() not in using]
+    return columns

@@ -11,7 +11,6 @@ from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.nodes import row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.core.types import mixed
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import several_sets
 from dbt.adapters.sparkstream.sql.passes.flink.relations import reads_around
@@ -87,9 +86,8 @@ class Subqueries(Rewriter):
         empty, or if x is more than the largest and no value is NULL. SOME is its mirror image.
         """
         comparison = node.parent
-        if type(comparison) not in _OPERATORS or node.arg_key != "expression":
-            self.refuse(node, "SOME, ANY and ALL stand behind a comparison", "write x > ALL (SELECT ...)")
-        assert isinstance(comparison, exp.Binary)
+        if not isinstance(comparison, exp.Binary) or type(comparison) not in _OPERATORS or node.arg_key != "expression":
+            return
         every = isinstance(node, exp.All) or node.name.upper() == "ALL"
         listed = node.expressions
         values = node.this if isinstance(node, (exp.All, exp.Any)) else exp.Tuple(expressions=listed)
@@ -97,10 +95,6 @@ class Subqueries(Rewriter):
             values = listed[0]
         while isinstance(values, (exp.Paren, exp.Subquery)) and isinstance(values.this, exp.Expr):
             values = values.this
-        given = self.resolver.columns(values).items if isinstance(values, exp.Query) else ()
-        one, other = self.type(comparison.left), given[0].type if len(given) == 1 else None
-        if mixed(one, other):  # the largest text is no largest number
-            self.refuse(comparison, f"this compares {one} with {other}", "write CAST(...) on one side")
 
         def text() -> str:
             x = self.text(comparison.left)

@@ -106,7 +106,7 @@ class TemporalJoins(Rewriter):
         join, time = table.parent, version.expression
         select = enclosing(table, exp.Select)
         if not isinstance(join, exp.Join) or select is None:
-            self.refuse(table, "FOR SYSTEM_TIME AS OF stands behind JOIN", _JOIN)
+            return  # a table as it was at a time, as Spark has it
         if not isinstance(time, exp.Column):
             self.refuse(time, "a temporal join takes a time column of its left side", _JOIN)
         on, side = join.args.get("on"), join.side

@@ -198,8 +198,6 @@ def hash_code(call: FlinkCall) -> str:
 def elt(call: FlinkCall) -> str:
     """ELT: NULL for a place where no value stands."""
     place, *values = call.args
-    if place.startswith("-"):
-        raise RefusedError("ELT counts its values from 1", "write ELT(1, a, b)")
     return f"GET(ARRAY({', '.join(values)}), {place} - 1)"
 
 
@@ -247,16 +245,6 @@ class TextParts(Rewriter):
         plain = isinstance(pattern, exp.Literal) and "\\" not in pattern.name
         if not plain and not isinstance(node.parent, exp.Escape):
             yield self.edit(node, lambda: f"{self.text(node)} ESCAPE '\\0'", level=1)
-
-    @handles(exp.Escape)
-    def _escape(self, node: exp.Escape) -> Iterator[Edit]:
-        """What a constant pattern escapes is %, _ or the character itself."""
-        pattern, sign = node.this.expression, node.expression.name
-        if isinstance(node.this, exp.Like) and isinstance(pattern, exp.Literal) and len(sign) == 1:
-            left = pattern.name.replace(sign * 2, "").replace(f"{sign}%", "").replace(f"{sign}_", "")
-            if sign in left:
-                self.refuse(pattern, f"{sign} escapes nothing here", "put it before % or _, or twice")
-        yield from ()
 
     @handles(exp.SimilarTo)
     def _similar(self, node: exp.SimilarTo) -> Iterator[Edit]:

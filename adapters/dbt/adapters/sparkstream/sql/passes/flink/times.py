@@ -52,7 +52,7 @@ class TimeExpressions(Rewriter):
     def _extract(self, node: exp.Extract) -> Iterator[Edit]:
         unit = node.this.name.upper()
         if unit not in _EXTRACTED:
-            self.refuse(node, f"EXTRACT({unit} FROM ...) has no counterpart", f"one of {', '.join(_EXTRACTED)}")
+            return
         type_ = self.type(node.expression)
         whole = "YEAR TO MONTH" if unit in ("YEAR", "MONTH") else "DAY TO SECOND"
 
@@ -134,11 +134,9 @@ class TimeExpressions(Rewriter):
 
     def _computed(self, node: exp.Interval, unit: exp.Expr) -> Iterator[Edit]:
         """`INTERVAL n DAY` as a multiple of a constant length."""
-        number, type_ = node.this, self.type(node.this)
+        number = node.this
         if isinstance(unit, exp.IntervalSpan):
             self.refuse(node, "a number of units has one unit", "write INTERVAL '1:30' HOUR TO MINUTE for a constant")
-        if type_ is not None and type_ not in types.INTEGERS:
-            self.refuse(number, f"a length of time is a whole number of units, and this is a {type_}")
         factor = "({})" if isinstance(number, (exp.Binary, exp.Neg)) else "{}"
         yield self.edit(node, lambda: f"({factor.format(self.text(number))} * INTERVAL '1' {unit.name.upper()})")
 

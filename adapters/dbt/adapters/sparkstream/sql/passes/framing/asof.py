@@ -27,8 +27,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, name_of, so
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span
 from dbt.adapters.sparkstream.sql.core.writing import Query, Select, UnionAll, parenthesized
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
-from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
-from dbt.adapters.sparkstream.sql.passes.framing.sides import equality, side
+from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect, equality, side
 
 _Sides = tuple[exp.Expr, exp.Expr]
 """The left and the right side of a comparison."""

@@ -122,19 +122,3 @@ def conversion(name: str, value: exp.Expr, type_: str | None, times: frozenset[s
         return _of_likely_time(name)
     renamed = (f"{TYPES_OF_CONVERSIONS[name]}(", ")") if name in SPARK_TYPES else None
     return CONVERSIONS[name](value, type_) or renamed
-
-
-TYPES = {
-    exp.DataType.Type.BIGINT: "BIGINT",
-    exp.DataType.Type.INT: "INT",
-    exp.DataType.Type.SMALLINT: "SMALLINT",
-    exp.DataType.Type.FLOAT: "FLOAT",
-    exp.DataType.Type.DOUBLE: "DOUBLE",
-    exp.DataType.Type.TIMESTAMP: "TIMESTAMP",
-    exp.DataType.Type.TIMESTAMPTZ: "TIMESTAMP",
-    exp.DataType.Type.TIMESTAMPLTZ: "TIMESTAMP",
-    exp.DataType.Type.DATE: "DATE",
-    exp.DataType.Type.TEXT: "STRING",
-    exp.DataType.Type.VARCHAR: "STRING",
-}
-"""The type of a CAST -> the function that converts to it."""

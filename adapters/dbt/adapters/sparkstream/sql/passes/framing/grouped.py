@@ -11,10 +11,9 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
-from dbt.adapters.sparkstream.sql.passes.framing.additions import Additions
 from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, read_call
-from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Aggregate, Evaluation
+from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
 from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, usage
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect

@@ -16,10 +16,10 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string, spark_type
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
-from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, TYPES, conversion
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, conversion
 from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
@@ -179,10 +179,10 @@ class OpenMLDBSpelling:
         whole, value = self._source.span(node), self._source.span(node.this)
         if value[0] <= whole[0] or whole[1] <= value[1]:
             return
-        name = TYPES.get(node.to.this)
+        name = (spark_type(node.to) or "").upper()
         type_ = self._type(node.this, node)
         try:
-            around = conversion(name, node.this, type_, self._times) if name else None
+            around = conversion(name, node.this, type_, self._times) if name in CONVERSIONS else None
         except UnknownHere as error:
             raise self._source.error(whole, error.message, error.hint) from None
         if around is None:

@@ -25,16 +25,18 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import INSIDE, SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
 from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
+from dbt.adapters.sparkstream.sql.passes.framing.arrays import over_array
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name, counted_name
-from dbt.adapters.sparkstream.sql.passes.framing.lowering import Lowering
+from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Evaluation
+from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
 from dbt.adapters.sparkstream.sql.passes.framing.plan import Plan
 from dbt.adapters.sparkstream.sql.passes.framing.relation import relation_of
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
@@ -104,6 +106,57 @@ class Frames:
 
 def _has_frames(select: exp.Select) -> bool:
     return any(True for _ in own(select, exp.Window, LastJoin))
+
+
+class Lowering:
+    """Writes the calls of a SELECT.
+
+    Attributes:
+        additions: what the calls need beside them.
+    """
+
+    def __init__(self, select: FramedSelect, plan: Plan) -> None:
+        self._select = select
+        self._plan = plan
+        self.additions = Additions(inline_unnamed=not plan.inner and not plan.ordered)
+
+    def call(self, call: Call) -> str:
+        """What stands in the place of an outermost call."""
+        if not call.is_aggregate:  # OVER belongs to the aggregates within
+            return self._select.block.text(call.call, [(c.span, self._placed(c)) for c in call.inner])
+        return self._placed(call)
+
+    def _placed(self, call: Call) -> str:
+        """An aggregate where the SELECT has it: itself, or the column that it has become."""
+        if call.inner:
+            return self._nested(call)
+        text = call_sql(self._evaluation(call))
+        return self.additions.column(text, call) if self._plan.inner else text
+
+    def _evaluation(self, call: Call) -> Evaluation:
+        return Evaluation(self._select, self._plan.stream_of(call), self.additions, call)
+
+    def _nested(self, call: Call) -> str:
+        """An aggregate of an expression with aggregates, such as `sum(x - min(x))`: min(x) is one value for a frame."""
+        select = self._select
+        inner = [(c.span, self._placed(c)) for c in call.inner]
+        fields: dict[str, str] = {}
+        arguments: list[str] = []
+        for argument in call.arguments:
+            replaced = list(inner)
+            for column in own(argument, exp.Column):
+                place = select.source.span(column)
+                if any(s[0] <= place[0] and place[1] <= s[1] for s, _ in inner):
+                    continue
+                text = select.render(place)
+                fields.setdefault(text, f"c{len(fields)}")
+                replaced.append((place, f"r.{fields[text]}"))
+            arguments.append(select.block.text(select.source.span(argument), replaced))
+        fields = fields or {"1": "c0"}
+        evaluation = self._evaluation(call)
+        rows = self.additions.column(evaluation.rows({name: text for text, name in fields.items()}))
+        values = ", ".join(f"'a{i}', {a}" for i, a in enumerate(arguments))
+        return over_array(evaluation, f"transform({rows}, r -> named_struct({values}))")
 
 
 class Query:
@@ -267,17 +320,10 @@ class Query:
 
     def _native_windows(self) -> list[str]:
         """Declared windows that Spark has itself, as they are written."""
-        if "window" not in self.block.clauses:
-            return []
-        tokens = self._select.source.tokens
-        places = tokens.within(self.block.clauses["window"])
-        definitions = tokens.pieces(places.start + 1, places.stop)
-        nodes = self._select.select.args.get("windows") or []
-        return [
-            self._select.render(tokens.span(definition))
-            for node, definition in zip(nodes, definitions, strict=False)
-            if self._select.windows[node.this.name.lower()] is None
-        ]
+        select, span = self._select, self._select.source.span
+        nodes = [n for n in select.select.args.get("windows") or [] if select.windows[n.this.name.lower()] is None]
+        ends = [node.meta[INSIDE][1] + 1 if INSIDE in node.meta else span(node)[1] for node in nodes]
+        return [select.render((span(node.this)[0], end)) for node, end in zip(nodes, ends, strict=True)]
 
     def _projection(
         self, index: int, item: Span, replaced: dict[Call, str], hidden: list[str]

@@ -13,8 +13,7 @@ from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.asof import as_of
-from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
-from dbt.adapters.sparkstream.sql.passes.framing.sides import equality, side
+from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect, equality, side
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, MARK
 
 

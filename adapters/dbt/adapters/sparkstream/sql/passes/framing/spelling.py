@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -10,14 +11,13 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import every, find, own
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, every, find, own
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
-from dbt.adapters.sparkstream.sql.passes.framing.divisions import whole_divisions
-from dbt.adapters.sparkstream.sql.passes.framing.lacking import refuse_what_spark_lacks
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 
@@ -152,3 +152,91 @@ class SQLstreamSpelling:
                 only = only if isinstance(call.parent, exp.IgnoreNulls) else ""
             text = lambda v=value, f=function, o=order, w=only: f"{f}({source.render(v)}, {o}){w}"  # noqa: E731
             yield Edit(span, text)
+
+
+def whole_divisions(source: Source, resolver: Resolver, tree: exp.Expr) -> Iterator[Edit]:
+    """`CAST(a DIV b AS INT)` of `a / b`, where both are known to be integers.
+
+    What stands around an operand is inserted: a call over a window in it is written by `Frames`.
+    """
+    before: Counter[int] = Counter()
+    behind: dict[int, str] = {}
+    for node in find(tree, exp.Div):
+        select = enclosing(node, exp.Select) or NO_SELECT
+        if any(resolver.type(side, select) not in INTEGERS for side in (node.left, node.right)):
+            continue
+        operator = next(
+            token
+            for token in source.tokens_in((source.span(node.left)[1], source.span(node.right)[0]))
+            if token.token_type == TokenType.SLASH
+        )
+        around = source.text[operator.start - 1], source.text[operator.end + 1]
+        word = f"{'' if around[0].isspace() else ' '}DIV{'' if around[1].isspace() else ' '}"
+        yield Edit((operator.start, operator.end + 1), lambda word=word: word)  # type: ignore[misc]
+        type_ = resolver.type(node, select)
+        if type_ != "bigint":  # as DIV is
+            start, end = source.span(node)
+            before[start] += 1
+            behind[end] = f" AS {str(type_).upper()})"
+    for place, number in before.items():
+        yield Edit((place, place), lambda number=number: "CAST(" * number)  # type: ignore[misc]
+    for place, text in behind.items():
+        yield Edit((place, place), lambda text=text: text)  # type: ignore[misc]
+
+
+_PATTERN = "write date_format(ts, 'yyyy-MM-dd')"
+_PARSE = "write to_timestamp(text, 'yyyy-MM-dd')"
+_CLOCK = "write current_timestamp(), the time when the query starts"
+_FIELDS = "write regexp_extract(text, pattern, 1) for each column"
+
+_FUNCTIONS = {
+    "CHAR_TO_DATE": "write to_date(text, 'yyyy-MM-dd')",
+    "CHAR_TO_TIME": _PARSE,
+    "CHAR_TO_TIMESTAMP": _PARSE,
+    "DATE_TO_CHAR": _PATTERN,
+    "TIME_TO_CHAR": _PATTERN,
+    "TIMESTAMP_TO_CHAR": _PATTERN,
+    "TSDIFF": "write unix_millis(a) - unix_millis(b)",
+    "CURRENT_ROW_TIMESTAMP": _CLOCK,
+    "REGEX_REPLACE": "write regexp_replace(text, pattern, replacement)",
+    "GROUP_RANK": "write RANK() OVER (PARTITION BY ... ORDER BY ...) in a query around the groups",
+    **dict.fromkeys(
+        (
+            *("REGEX_LOG_PARSE", "FAST_REGEX_LOG_PARSE", "W3C_LOG_PARSE", "SYS_LOG_PARSE"),
+            *("VARIABLE_COLUMN_LOG_PARSE", "FIXED_COLUMN_LOG_PARSE", "COLUMN_LOG_PARSE"),
+        ),
+        _FIELDS,
+    ),
+}
+"""Name of a function -> what to write instead."""
+
+
+def refuse_what_spark_lacks(source: Source, tree: exp.Expr) -> None:
+    """Refuses SQLstream's own functions, SIMILAR TO, and a unit of DATEDIFF in quotes."""
+    for node in find(tree, exp.Anonymous, exp.SimilarTo, exp.Column):
+        if isinstance(node, exp.SimilarTo):
+            raise source.error(
+                source.span(node), "Spark has no SIMILAR TO", "write text RLIKE '^(a|b)$', a pattern as Java has it"
+            )
+        if isinstance(node, exp.Column):
+            _check_word(source, node)
+        elif isinstance(node, exp.Anonymous) and not isinstance(node.parent, exp.Dot):  # else its author's
+            _check_call(source, node)
+
+
+def _check_word(source: Source, column: exp.Column) -> None:
+    """Refuses CURRENT_ROW_TIMESTAMP as SQLstream writes it, without parentheses."""
+    name = column.name.upper()
+    if name == "CURRENT_ROW_TIMESTAMP" and not column.table and not column.this.args.get("quoted"):
+        raise source.error(source.span(column), "Spark has no clock that goes on from row to row", _CLOCK)
+
+
+def _check_call(source: Source, call: exp.Anonymous) -> None:
+    name, span = call.name.upper(), source.call_span(call)
+    if name in _FUNCTIONS:
+        raise source.error(span, f"Spark has no {name}", _FUNCTIONS[name])
+    unit = call.expressions[0] if len(call.expressions) == 3 else None
+    if name == "DATEDIFF" and isinstance(unit, exp.Literal) and unit.is_string:
+        raise source.error(
+            source.span(unit), "Spark's DATEDIFF takes its unit without quotes", f"write DATEDIFF({unit.name}, a, b)"
+        )

@@ -40,18 +40,16 @@ class GroupWindow:
     """A call of a group window.
 
     Attributes:
-        kind: TUMBLE, HOP or SESSION.
         time: the first argument.
         window: what the other arguments say.
     """
 
-    kind: str
     time: exp.Expr
     window: Tumble | Hop | Session
 
     def same(self, other: GroupWindow) -> bool:
         """Whether both are the same window; names are the same in any case."""
-        return (self.kind, self.window, normal_form(self.time)) == (other.kind, other.window, normal_form(other.time))
+        return (self.window, normal_form(self.time)) == (other.window, normal_form(other.time))
 
 
 def is_call(node: exp.Expr, names: object) -> bool:
@@ -143,8 +141,8 @@ class GroupWindows:
         if read and group and group.find(exp.GroupingSets, exp.Cube, exp.Rollup):
             raise spans.error(
                 spans.call_span(windows[0]),
-                f"a group window {read.kind} can't stand beside GROUPING SETS, ROLLUP or CUBE",
-                f"write FROM {read.kind}(TABLE t, DESCRIPTOR(ts), ...) and group by window_start, window_end",
+                f"a group window {read.window.name} can't stand beside GROUPING SETS, ROLLUP or CUBE",
+                f"write FROM {read.window.name}(TABLE t, DESCRIPTOR(ts), ...) and group by window_start, window_end",
             )
         for call in calls:
             yield self._edit(select, call, read, any(call is w for w in windows))
@@ -156,7 +154,8 @@ class GroupWindows:
 
         Arithmetic on a TIMESTAMP_NTZ goes through the calendar, and takes as long as the sessions themselves.
         """
-        if read.kind != "SESSION" or not isinstance(read.time, exp.Column) or self._type(read.time, select) == LTZ:
+        session = isinstance(read.window, Session) and isinstance(read.time, exp.Column)
+        if not session or self._type(read.time, select) == LTZ:
             return False
         [relation, *joined] = sources(select)
         plain = isinstance(relation, exp.Subquery) or (
@@ -196,7 +195,7 @@ class GroupWindows:
                 f"write {name}_START(...) or {name}_END(...) for its bounds",
             )
         kind, bound = AUXILIARY[name]
-        if read is None or kind != read.kind:
+        if read is None or kind != read.window.name:
             raise source.error(
                 span,
                 f"{name} needs {kind} with the same arguments in GROUP BY",
@@ -272,7 +271,7 @@ class GroupWindows:
                 "a group window HOP can't have a slide longer than its size",
                 "write FROM HOP(TABLE t, DESCRIPTOR(ts), slide, size), which drops the rows between two windows",
             )
-        return GroupWindow(kind, time, window)
+        return GroupWindow(time, window)
 
     def _check_time(self, read: GroupWindow, select: exp.Select) -> None:
         place = self._source.span(read.time)
@@ -301,7 +300,7 @@ class GroupWindows:
 
     @staticmethod
     def _bound(read: GroupWindow, bound: str) -> str:
-        window = "session_window" if read.kind == "SESSION" else "window"
+        window = "session_window" if read.window.name == "SESSION" else "window"
         if bound == "ROWTIME":
             return f"{window}.end - {MILLISECOND.sql()}"
         return f"{window}.{bound.lower()}"

@@ -1,4 +1,4 @@
-"""Joins of windows: whether every row meets only rows of the same window."""
+"""Warnings of windows: time between HOPs, joins of different windows, windows of CUMULATE in one group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
-from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, window_functions
+from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, WindowFunction, window_functions
 
 
 def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterator[TranslationWarning]:
@@ -96,3 +96,62 @@ def _origin(node: exp.Expr, select: exp.Select, resolver: Resolver) -> str | Non
         return None
     found = resolver.candidates(node, enclosing(node, exp.Select) or select)
     return found[0].origin if found else None
+
+
+def sparse_windows(tree: exp.Expr, source: Source, *, strict: bool) -> Iterator[TranslationWarning]:
+    """Warns of the first HOP whose slide is longer than its size: rows between two windows are in no window.
+
+    Flink has such windows too. More often, slide and size were mixed up.
+
+    Args:
+        strict: whether the hint has to be Flink SQL.
+    """
+    windows = ((f, f.window) for f in window_functions(tree))
+    sparse = ((f, window) for f, window in windows if isinstance(window, Hop) and window.slide > window.size)
+    for function, window in sorted(sparse, key=lambda found: source.span(found[0]))[:1]:
+        slide, size = window.slide.words(), window.size.words()
+        right = f"HOP(..., {window.size.sql()}, {window.slide.sql()})" if strict else f"hop(..., '{size}', '{slide}')"
+        yield source.warning(
+            source.span(function),
+            f"hop(..., slide, size): the slide '{slide}' is longer than the size '{size}',"
+            " so rows between two windows are in none",
+            f"if you mean windows of {slide} every {size}, write {right}",
+        )
+
+
+ENDS = {"window_end", "window_time"}
+
+
+def merged_windows(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
+    """Warns of a GROUP BY over CUMULATE by `window_start` alone, which several windows have in common.
+
+    With steps of an hour, a row of 00:30 is in the windows [00:00, 01:00), [00:00, 02:00) and so on, and counts once
+    for each of them. Windows of the other kinds that begin at the same time also end at the same time.
+    """
+    if not any(isinstance(call.window, Cumulate) for call in window_functions(tree)):
+        return
+    for select in find(tree, exp.Select):
+        group = select.args.get("group")
+        if group is None or not any(map(_cumulates, sources(select))):
+            continue
+        starts = [key for key in group.expressions if _name(key, select) == "window_start"]
+        named = {column.name.lower() for column in group.find_all(exp.Column)}
+        named |= {_name(key, select) for key in group.expressions}
+        if starts and not named & ENDS:
+            yield source.warning(
+                source.span(starts[0]),
+                "windows of CUMULATE that begin together are one group: each row counts once for every window it is in",
+                "write GROUP BY window_start, window_end",
+            )
+
+
+def _cumulates(relation: exp.Expr) -> bool:
+    call = relation.this if isinstance(relation, exp.Table) else None
+    return isinstance(call, WindowFunction) and isinstance(call.window, Cumulate)
+
+
+def _name(key: exp.Expr, select: exp.Select) -> str:
+    """The name of the column that a key of GROUP BY is, or that its number means; empty where it is no column."""
+    if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.this) <= len(select.expressions):
+        key = select.expressions[int(key.this) - 1].unalias()
+    return key.name.lower() if isinstance(key, exp.Column) else ""
