@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 PLUGINS = "spark.plugins"
 _OFF_HEAP, _OFF_HEAP_SIZE = "spark.memory.offHeap.enabled", "spark.memory.offHeap.size"
-_PLACES = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
 _UNITS = {"": 0, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
 
@@ -107,16 +107,16 @@ class Accelerator:
 
 def _jars(given: Mapping[str, str]) -> Iterator[str]:
     """The names of files and packages that Spark gets; files of this machine that aren't there have none."""
-    for setting in _PLACES:
-        for name in re.split(r"," if setting != _PLACES[2] else r":", given.get(setting, "")):
-            address = urlsplit(name.strip())
-            if setting == "spark.jars.packages":
-                yield name.split(":")[1] if ":" in name else ""
-            elif address.scheme in ("", "file", "local"):
-                path = unquote(address.path) if address.scheme else name.strip()
-                yield from (Path(file).name for file in {path, *glob.glob(path)} if Path(file).is_file())
-            else:
-                yield Path(address.path).name
+    for package in given.get("spark.jars.packages", "").split(","):
+        yield package.partition(":")[2].partition(":")[0]
+    files = [*given.get("spark.jars", "").split(","), *given.get("spark.driver.extraClassPath", "").split(os.pathsep)]
+    for name in map(str.strip, files):
+        address = urlsplit(name)
+        if address.scheme in ("", "file", "local"):
+            path = unquote(address.path) if address.scheme else name
+            yield from (Path(file).name for file in {path, *glob.glob(path)} if Path(file).is_file())
+        else:
+            yield Path(address.path).name
 
 
 def version_of(spark: Path) -> str:
