@@ -19,8 +19,9 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming import lease
 from dbt.adapters.sparkstream.streaming.ledger import place
+from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports import runs_table
+from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.spark import engine
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.worker import appends, sink
@@ -474,14 +475,8 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
         own = engine.Engine(quick_session(feed.spark))
         for number in range(4):
             batch = MicroBatch(number, at, 5, 1, None, 0, 0, 0, False, True)
-            runs_table.record(
-                own,
-                table,
-                runs_table.RunRecord("r", model, f"db.{model}", "t"),
-                [batch],
-                runs_table.Counts({}, {}, {}),
-                "parquet",
-            )
+            known = Model(model, model, f"db.{model}", table, "", "spark", StreamConfig(), ())
+            RunsTable(own, known, "t").record([batch], {}, {}, {})
 
     note("model.shop.first")
     with ThreadPoolExecutor() as pool:

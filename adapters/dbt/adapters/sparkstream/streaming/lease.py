@@ -92,7 +92,8 @@ class Lease:
         deadline = time.monotonic() + WATCHED
         while time.monotonic() < deadline:
             time.sleep(1)
-            now = self._recorded_holder()
+            ledger = self._table.ledger()
+            now = ledger.holder if ledger is not None else None
             if now is None or now.id != other.id:
                 return now is not None
             if now.alive != other.alive:
@@ -109,10 +110,6 @@ class Lease:
                     "  end that process, then run the model again"
                 )
             time.sleep(0.2)
-
-    def _recorded_holder(self) -> Holder | None:
-        ledger = self._table.ledger()
-        return ledger.holder if ledger is not None else None
 
     def confirm(self) -> Ledger:
         """Makes sure of the right, and keeps it from now on.

@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Goes, OfRows, OfWindows, Range, sessions
 from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports import runs_table
+from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
@@ -133,10 +133,9 @@ class Backfill:
         windows = self._windows(goes)
         table.replace(replaced, ledger, lease.holder)
         engine.folders.clear(_folder(checkpoint))
-        done = runs_table.Backfilled(str(range_), replaced.added, replaced.removed, windows)
-        run = runs_table.RunRecord(model.run_id, model.unique_id, model.relation, ledger.generation)
         try:
-            runs_table.record_backfill(engine, model.runs, run, done, last, started, model.config.file_format)
+            runs = RunsTable(engine, model, ledger.generation)
+            runs.record_backfill(str(range_), replaced.added, replaced.removed, windows, last, started)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
         text = f"{counted(replaced.added, 'row')} in the place of {replaced.removed:,}"

@@ -130,36 +130,41 @@ class Lineage:
         self._failed = True
 
     def _event(self, what: str, rows: int | None, error: str | None) -> Any:
-        from openlineage.client.event_v2 import RunEvent, RunState
+        from openlineage.client import event_v2 as event
+        from openlineage.client import facet_v2 as facet
 
+        engine = facet.processing_engine_run.ProcessingEngineRunFacet
+        of_run: dict[str, Any] = {"processing_engine": engine(self.engine.version, "spark", version, producer=PRODUCER)}
+        if parent := self._parent():
+            of_run["parent"] = parent
+        if error is not None:
+            of_run["errorMessage"] = facet.error_message_run.ErrorMessageRunFacet(error, "SQL", producer=PRODUCER)
+        # A run that ends when all is processed is a finite one to OpenLineage, though what it reads is a stream.
+        kind = "BATCH" if self.model.config.interval is None else "STREAMING"
+        of_job: dict[str, Any] = {
+            "jobType": facet.job_type_job.JobTypeJobFacet(kind, "DBT", "MODEL", producer=PRODUCER),
+            "sql": facet.sql_job.SQLJobFacet(redacted(self.model.sql), self.model.dialect, producer=PRODUCER),
+        }
+        schema = self.model.relation.replace("`", "").rpartition(".")[0]
+        name = f"{schema}.{self.model.unique_id.removeprefix('model.')}"
+        statistics = facet.output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet
+        counted: dict[str, Any] = (
+            {} if rows is None else {"outputStatistics": statistics(rowCount=rows, producer=PRODUCER)}
+        )
         # A view of a stream is there as soon as the run has made it.
         knows = what in ("RUNNING", "COMPLETE")
-        return RunEvent(
-            eventType=RunState[what],
+        return event.RunEvent(
+            eventType=event.RunState[what],
             eventTime=datetime.now(timezone.utc).isoformat(),
             producer=PRODUCER,
-            run=self._run(error),
-            job=self._job(),
-            inputs=[self._input(dataset, knows) for dataset in self.inputs],
-            outputs=[self._output(dataset, knows, rows) for dataset in self.outputs],
+            run=event.Run(self._id, of_run),
+            job=event.Job(_namespace(), name, of_job),
+            inputs=[event.InputDataset(d.namespace, d.name, facets=self._facets(d, knows)) for d in self.inputs],
+            outputs=[
+                event.OutputDataset(d.namespace, d.name, facets=self._facets(d, knows), outputFacets=counted)
+                for d in self.outputs
+            ],
         )
-
-    def _run(self, error: str | None) -> Any:
-        from openlineage.client.event_v2 import Run
-        from openlineage.client.facet_v2 import error_message_run, processing_engine_run
-
-        facets: dict[str, Any] = {
-            "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
-                version=self.engine.version, name="spark", openlineageAdapterVersion=version, producer=PRODUCER
-            )
-        }
-        if parent := self._parent():
-            facets["parent"] = parent
-        if error is not None:
-            facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(
-                message=error, programmingLanguage="SQL", producer=PRODUCER
-            )
-        return Run(self._id, facets)
 
     def _parent(self) -> Any:
         """dbt's invocation, and at the root who has started dbt; None where dbt doesn't say which invocation it is."""
@@ -182,38 +187,6 @@ class Lineage:
             job=parent_run.Job(namespace, job),
             root=parent_run.Root(parent_run.RootRun(root[2]), parent_run.RootJob(root[0], root[1])),
             producer=PRODUCER,
-        )
-
-    def _job(self) -> Any:
-        from openlineage.client.event_v2 import Job
-        from openlineage.client.facet_v2 import job_type_job, sql_job
-
-        # A run that ends when all is processed is a finite one to OpenLineage, though what it reads is a stream.
-        kind = "BATCH" if self.model.config.interval is None else "STREAMING"
-        facets: dict[str, Any] = {
-            "jobType": job_type_job.JobTypeJobFacet(
-                processingType=kind, integration="DBT", jobType="MODEL", producer=PRODUCER
-            ),
-            "sql": sql_job.SQLJobFacet(query=redacted(self.model.sql), dialect=self.model.dialect, producer=PRODUCER),
-        }
-        schema = self.model.relation.replace("`", "").rpartition(".")[0]
-        return Job(_namespace(), f"{schema}.{self.model.unique_id.removeprefix('model.')}", facets)
-
-    def _input(self, dataset: Dataset, knows: bool) -> Any:
-        from openlineage.client.event_v2 import InputDataset
-
-        return InputDataset(dataset.namespace, dataset.name, facets=self._facets(dataset, knows))
-
-    def _output(self, dataset: Dataset, knows: bool, rows: int | None) -> Any:
-        from openlineage.client.event_v2 import OutputDataset
-        from openlineage.client.facet_v2 import output_statistics_output_dataset as statistics
-
-        counted = statistics.OutputStatisticsOutputDatasetFacet(rowCount=rows, producer=PRODUCER)
-        return OutputDataset(
-            dataset.namespace,
-            dataset.name,
-            facets=self._facets(dataset, knows),
-            outputFacets={} if rows is None else {"outputStatistics": counted},
         )
 
     def _facets(self, dataset: Dataset, knows: bool) -> dict[str, Any]:

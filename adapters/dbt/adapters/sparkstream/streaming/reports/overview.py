@@ -150,20 +150,20 @@ def _facts(row: Mapping[str, Any], sums: Sequence[str]) -> dict[str, Any]:
 
 def prometheus(streams: Streams) -> str:
     """The metrics in Prometheus' text format."""
-    lines = _metric("up", "gauge", "1 while a run of the model is on its way", streams, _is_up)
+    lines = _metric(
+        "up", "gauge", "1 while a run of the model is on its way", streams, lambda s: int(s["status"] == RUNNING)
+    )
     for key, (name, text, factor) in _GAUGES.items():
-        lines += _metric(name, "gauge", text, streams, lambda s, k=key, f=factor: _scaled(s.get(k), f))
+        lines += _metric(
+            name,
+            "gauge",
+            text,
+            streams,
+            lambda s, k=key, f=factor: None if s.get(k) is None else s[k] if f == 1 else s[k] * f,
+        )
     for key in TOTALS + LEFT_OUT:
         lines += _metric(f"{key}_total", "counter", _COUNTERS[key], streams, lambda s, k=key: s.get(k))
     return "\n".join(lines) + "\n"
-
-
-def _is_up(stream: Mapping[str, Any]) -> int:
-    return int(stream["status"] == RUNNING)
-
-
-def _scaled(value: Any, factor: float) -> Any:
-    return value if value is None or factor == 1 else value * factor
 
 
 def _metric(name: str, kind: str, text: str, streams: Streams, value_of: Any) -> list[str]:

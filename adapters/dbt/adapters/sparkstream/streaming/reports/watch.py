@@ -10,8 +10,8 @@ from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables, warnings
+from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, corrected_windows
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, bytes_in_words, counted
@@ -67,7 +67,7 @@ class Watch:
         self._late = late
         self._identities = identities
         self._settled = ledger.batch
-        self._made = ledger.generation
+        self._runs = RunsTable(parts.engine, parts.model, ledger.generation)
         self._batches: list[MicroBatch] = []
         self._left_out: dict[int, LeftOut] = {}
         self.progress = Progress()
@@ -160,10 +160,7 @@ class Watch:
         table.note(batch=self.finished, files=recorded, sources=self._identities, **left, **ended, **free)
         self._warn_of_rows(LeftOut.total(self._left_out.values()))
         try:
-            relation, in_staging = model.staging_of or model.relation, bool(model.staging_of)
-            run = runs_table.RunRecord(model.run_id, model.unique_id, relation, self._made, in_staging)
-            counts = runs_table.Counts(appended, corrected, self._left_out)
-            runs_table.record(self._engine, model.runs, run, self._batches, counts, model.config.file_format)
+            self._runs.record(self._batches, appended, corrected, self._left_out)
         except StreamingError as error:
             self._report(f"can't write to {model.runs}: {error}")
         self.corrected += sum(corrected.values())

@@ -54,10 +54,9 @@ class Copies:
         lines = [json.dumps([name, new[name].size, digest]) for name, digest in sorted(digests.items())]
         if not lines:
             return
-        if len({file for file, _ in records}) >= PARTS:
-            self._engine.folders.write_lines(self._records, [*(line for _, line in records), *lines])
-        else:
-            self._engine.folders.append_lines(self._records, lines)
+        is_merged = len({file for file, _ in records}) >= PARTS
+        before = [line for _, line in records] if is_merged else []
+        self._engine.folders.write_lines(self._records, [*before, *lines], "overwrite" if is_merged else "append")
 
     @staticmethod
     def _by_name(new: Collection[str], read: Collection[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, string_litera
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 _END = "timestamp'9999-06-01'"
@@ -88,19 +88,11 @@ class Folders:
         """The lines of the text files in folders, each with the file's path; none where there is no folder."""
         return [(file, line) for file, line in self._read(path, "_metadata.file_path", "value")]
 
-    def write_lines(self, path: str, lines: Sequence[str]) -> None:
-        """Replaces a folder by one with a text file."""
-        with spark_errors():
-            self._lines(lines).write.mode("overwrite").text(path)
-
-    def append_lines(self, path: str, lines: Sequence[str]) -> None:
-        """Adds a text file to a folder."""
-        with spark_errors():
-            self._lines(lines).write.mode("append").text(path)
-
-    def _lines(self, lines: Sequence[str]) -> DataFrame:
+    def write_lines(self, path: str, lines: Sequence[str], mode: str = "overwrite") -> None:
+        """Replaces a folder by one with a text file; with mode `append`, adds the file to the folder."""
         values = ", ".join(f"({string_literal(line)})" for line in lines)
-        return self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1)
+        with spark_errors():
+            self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode(mode).text(path)
 
     def append(self, path: str, query: str) -> None:
         """Adds the rows of a query to the Parquet files of a folder, as one file."""

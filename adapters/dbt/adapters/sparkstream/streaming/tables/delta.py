@@ -60,7 +60,7 @@ class DeltaTable(LoggedTable):
 
     @property
     def rebuilt(self) -> Rebuilt:
-        return Rebuilt(self._engine, self.name, notes=SUFFIX)
+        return Rebuilt(self._engine, self.name, self._noting, notes=SUFFIX)
 
     def _make(self, table: str, statement: str, place: str | None = None) -> None:
         super()._make(table, statement, place)

@@ -16,14 +16,6 @@ Ask = Callable[[str], Sequence[Any]]
 """Runs a statement of SQL, and gives its rows."""
 
 
-def _created(ask: Ask, table: str, created: str) -> str:
-    return created
-
-
-def _check_nothing(ask: Ask, table: str, accepts: bool) -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class Format:
     """What a table is stored as.
@@ -48,12 +40,8 @@ class Format:
     compacts: bool = False
     clusters: bool = False
     passes_changes: Mapping[str, str] = field(default_factory=dict)
-    identity: Callable[[Ask, str, str], str] = _created
-    check_beginning: Callable[[Ask, str, bool], None] = _check_nothing
-
-
-def _id_in_log(ask: Ask, table: str, created: str) -> str:
-    return str(ask(f"DESCRIBE DETAIL {table}")[0]["id"])
+    identity: Callable[[Ask, str, str], str] = lambda ask, table, created: created
+    check_beginning: Callable[[Ask, str, bool], None] = lambda ask, table, accepts: None
 
 
 def _generation(ask: Ask, table: str, created: str) -> str:
@@ -87,7 +75,7 @@ DELTA = Format(
     compacts=True,
     clusters=True,
     passes_changes={"skipChangeCommits": "true"},
-    identity=_id_in_log,
+    identity=lambda ask, table, created: str(ask(f"DESCRIBE DETAIL {table}")[0]["id"]),
 )
 
 ICEBERG = Format(

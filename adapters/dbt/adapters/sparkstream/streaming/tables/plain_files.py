@@ -31,7 +31,7 @@ class FileTable(StreamTable):
 
     @property
     def _compaction(self) -> Compaction:
-        return Compaction(self._engine, self.name)
+        return Compaction(self._engine, self.name, self._noting)
 
     def found(self) -> bool:
         staged = (self._compaction, self.rebuilt, self._backfilled)
@@ -39,7 +39,7 @@ class FileTable(StreamTable):
 
     @property
     def _backfilled(self) -> Backfilled:
-        return Backfilled(self._engine, self.name)
+        return Backfilled(self._engine, self.name, self._noting)
 
     def can_give_way(self) -> bool:
         return format_of(self.facts().provider).is_files
@@ -48,7 +48,7 @@ class FileTable(StreamTable):
         facts = self.facts()
         # Files of a MANAGED table go with it, and nobody has removed the rest where a run is killed meanwhile.
         since = round(time.time()) if facts.kind == "EXTERNAL" else 0
-        self.rebuilt.swap(ledger, holder, {**left, facts.location: since}, self._noting)
+        self.rebuilt.swap(ledger, holder, {**left, facts.location: since})
         self._facts = None
         self.refresh()
 
@@ -91,7 +91,7 @@ class FileTable(StreamTable):
         if not self._has_many(every):
             return None
 
-        recorded = self._compaction(finished, self.columns(), partition_by, self._files_of, self._noting)
+        recorded = self._compaction(finished, self.columns(), partition_by, self._files_of)
         self._facts = None
         self.refresh()
         return recorded
@@ -105,7 +105,7 @@ class FileTable(StreamTable):
         left = {**ledger.left, **dict.fromkeys([facts.location, *self.remains(ledger)], now)}
         if facts.kind != "EXTERNAL":
             left[facts.location] = 0  # the files of a MANAGED table go with it
-        self._backfilled.give_place(ledger, holder, left, self._files_of, self._noting)
+        self._backfilled.give_place(ledger, holder, left, self._files_of)
         self._facts = None
         self.refresh()
 

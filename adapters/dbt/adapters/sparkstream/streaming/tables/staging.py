@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, Stage, is_over, properties
@@ -32,15 +32,18 @@ class StagingTable:
     """The staging table of one table.
 
     Args:
-        foreign: what is said behind its name where it is somebody else's.
+        noting: held while something is recorded of the table.
     """
 
-    def __init__(self, engine: Engine, table: str, stage: Stage, foreign: str) -> None:
+    stage: ClassVar[Stage]
+    foreign: ClassVar[str]
+    """What is said behind its name where it is somebody else's."""
+
+    def __init__(self, engine: Engine, table: str, noting: AbstractContextManager[Any]) -> None:
         self._engine = engine
         self._table = table
-        self._stage = stage
-        self._foreign = foreign
-        self.name = suffixed(table, stage.suffix)
+        self._noting = noting
+        self.name = suffixed(table, self.stage.suffix)
 
     def is_foreign(self) -> bool:
         """Whether the name of the staging table, and its folder with it, is somebody else's."""
@@ -49,7 +52,7 @@ class StagingTable:
     def check(self) -> None:
         """Makes sure that the name of the staging table is free, or a table's that was made for this one."""
         if self.is_foreign():
-            raise StreamingError(f"{self.name} {self._foreign}")
+            raise StreamingError(f"{self.name} {self.foreign.format(table=self._table)}")
 
     def drop(self) -> None:
         """Drops the staging table, if one is there."""
@@ -62,12 +65,12 @@ class StagingTable:
         return found if self._is_ours(found) else None
 
     def _is_ours(self, ledger: Ledger | None) -> bool:
-        return ledger is not None and ledger.of.get(self._stage) == self._table
+        return ledger is not None and ledger.of.get(self.stage) == self._table
 
     def restore(self) -> bool:
         """Gives the table's name to a whole staging table, where a run was killed before it did; False for none."""
         ledger = self.ledger()
-        if ledger is None or not ledger.whole.get(self._stage):
+        if ledger is None or not ledger.whole.get(self.stage):
             return False
         self._rename()
         return True
@@ -77,8 +80,8 @@ class StagingTable:
         facts = Facts.of(self._engine, self._table)
         theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
         given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
-        given = {name: text for name, text in given.items() if name != PREFIX + self._stage.keys["whole"]}
-        given[PREFIX + self._stage.keys["of"]] = self._table
+        given = {name: text for name, text in given.items() if name != PREFIX + self.stage.keys["whole"]}
+        given[PREFIX + self.stage.keys["of"]] = self._table
         properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
         self._engine.sql(
             f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
@@ -96,6 +99,16 @@ class StagingTable:
         self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(properties)})")
         self._engine.sql(f"DROP TABLE {self._table}")
         self._rename()
+
+    def _take_over(self, before: Ledger, holder: Holder | None, files_of: Callable[[str], str], **changes: Any) -> str:
+        """The same of a table that goes on, with its generation and checkpoint; gives what `check_foreign` needs."""
+        files = files_of(self.name)
+        # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
+        with self._noting:
+            now = checked_own(self._ledger(self._table), before, holder)
+            own = properties(files=files, whole={self.stage: now.generation}, **changes)
+            self._take_place({**now.properties(), **own})
+        return files
 
     def _rename(self) -> None:
         try:
@@ -159,23 +172,31 @@ class Rebuilt(StagingTable):
         purges: whether its files go with it only if that is said.
     """
 
-    def __init__(self, engine: Engine, table: str, *, notes: str = "", purges: bool = False) -> None:
+    stage = Stage.REBUILD
+    foreign = (
+        "is there, and was not made to take the place of {table}\n"
+        f"  give it another name, or write 'rebuild' in the model's config instead of '{SWAP}'"
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        table: str,
+        noting: AbstractContextManager[Any],
+        *,
+        notes: str = "",
+        purges: bool = False,
+    ) -> None:
+        super().__init__(engine, table, noting)
         self._notes = notes
         self._purges = purges
-        foreign = (
-            f"is there, and was not made to take the place of {table}\n"
-            f"  give it another name, or write 'rebuild' in the model's config instead of '{SWAP}'"
-        )
-        super().__init__(engine, table, Stage.REBUILD, foreign)
 
     def drop(self) -> None:
         self.check()
         if self._notes:
             notes = suffixed(self.name, self._notes)
-            if (
-                self._engine.exists(notes)
-                and properties_of(self._engine, notes).get(Stage.REBUILD.keys["of"]) == self._table
-            ):
+            of = properties_of(self._engine, notes).get(self.stage.keys["of"]) if self._engine.exists(notes) else None
+            if of == self._table:
                 self._engine.sql(f"DROP TABLE IF EXISTS {notes}")
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
 
@@ -199,11 +220,9 @@ class Rebuilt(StagingTable):
         )
         return replace(model, relation=self.name, identifier=identifier, config=config, staging_of=self._table)
 
-    def swap(
-        self, ledger: Ledger, holder: Holder, left: Mapping[str, int], noting: AbstractContextManager[Any]
-    ) -> None:
+    def swap(self, ledger: Ledger, holder: Holder, left: Mapping[str, int]) -> None:
         """Gives the table's name to the staging table, which has all rows."""
-        with noting:
+        with self._noting:
             self.check_swap(self._ledger(self._table), self._ledger(self.name), ledger, holder)
             self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
 
@@ -227,9 +246,8 @@ class Compaction(StagingTable):
     Micro-batches are partitions, and no statement of Spark puts one partition in the place of several.
     """
 
-    def __init__(self, engine: Engine, table: str) -> None:
-        foreign = "is there, and no compaction has made it\n  give it another name, or leave compact_every out"
-        super().__init__(engine, table, Stage.COMPACTION, foreign)
+    stage = Stage.COMPACTION
+    foreign = "is there, and no compaction has made it\n  give it another name, or leave compact_every out"
 
     def tidy(self, ledger: Ledger) -> bool:
         """Removes what a killed run has left in staging, and files from before a compaction that nobody reads any more.
@@ -244,12 +262,7 @@ class Compaction(StagingTable):
         return True
 
     def __call__(
-        self,
-        finished: int,
-        columns: Sequence[str],
-        partition_by: Sequence[str],
-        files_of: Callable[[str], str],
-        noting: AbstractContextManager[Any],
+        self, finished: int, columns: Sequence[str], partition_by: Sequence[str], files_of: Callable[[str], str]
     ) -> str:
         """Puts the rows of all micro-batches into few files.
 
@@ -277,13 +290,7 @@ class Compaction(StagingTable):
         rows, got = self._count(self._table), self._count(self.name)
         if rows != got:
             raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
-        files = files_of(self.name)
-        # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
-        with noting:
-            now = checked_own(self._ledger(self._table), before, before.holder)
-            own = properties(files=files, whole={Stage.COMPACTION: now.generation}, files_left=time.time())
-            self._take_place({**now.properties(), **own})
-        return files
+        return self._take_over(before, before.holder, files_of, files_left=time.time())
 
     def _clear(self, folder: str) -> None:
         """Empties the folder that isn't the table's, once it is certain that none of its files are there."""
@@ -309,9 +316,8 @@ class Backfilled(StagingTable):
     It is the same table in all else: its generation, its checkpoint and what is recorded of it stay.
     """
 
-    def __init__(self, engine: Engine, table: str) -> None:
-        foreign = "is there, and no backfill has made it\n  give it another name"
-        super().__init__(engine, table, Stage.BACKFILL, foreign)
+    stage = Stage.BACKFILL
+    foreign = "is there, and no backfill has made it\n  give it another name"
 
     @staticmethod
     def place(location: str) -> str:
@@ -342,20 +348,11 @@ class Backfilled(StagingTable):
             raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} in staging: it stays as it is")
 
     def give_place(
-        self,
-        ledger: Ledger,
-        holder: Holder,
-        left: Mapping[str, int],
-        files_of: Callable[[str], str],
-        noting: AbstractContextManager[Any],
+        self, ledger: Ledger, holder: Holder, left: Mapping[str, int], files_of: Callable[[str], str]
     ) -> None:
         """Gives the table's name to the staging table.
 
         Args:
             files_of: gives what `check_foreign` needs of a table, by its name.
         """
-        files = files_of(self.name)
-        with noting:
-            now = checked_own(self._ledger(self._table), ledger, holder)
-            own = properties(files=files, whole={Stage.BACKFILL: now.generation}, files_left=None, left=left)
-            self._take_place({**now.properties(), **own})
+        self._take_over(ledger, holder, files_of, files_left=None, left=left)

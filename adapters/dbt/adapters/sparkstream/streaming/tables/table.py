@@ -256,7 +256,7 @@ class StreamTable:
     @property
     def rebuilt(self) -> Rebuilt:
         """The staged rebuild."""
-        return Rebuilt(self._engine, self.name)
+        return Rebuilt(self._engine, self.name, self._noting)
 
     def can_give_way(self) -> bool:
         """Whether the table that is there is of a format in which one can take its place."""
