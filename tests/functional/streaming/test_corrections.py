@@ -67,6 +67,13 @@ def test_a_late_row_corrects_its_window(feed: Feed) -> None:
     assert late[0] == 10
 
 
+def test_windows_close_as_early_where_runs_may_flush(feed: Feed) -> None:
+    feed.add("bid", [(1, 1005, "a", 1), (2, 1045, "a", 1)])
+    feed.run(TUMBLE, **UPDATE, flush=False)
+    assert feed.table()
+    check(feed, "model", TUMBLE, 1045)
+
+
 @pytest.mark.full
 def test_rows_may_leave_a_corrected_window(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 1), (2, 1045, "b", 2)])

@@ -124,7 +124,6 @@ def _number(text: str) -> int | None:
 
 
 def _key(key: str, read: Callable[[str], Any] = str, write: Callable[[Any], str] = str) -> dict[str, Any]:
-    """How a field is recorded."""
     return {"key": key, "read": read, "write": write}
 
 

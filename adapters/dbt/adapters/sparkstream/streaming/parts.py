@@ -100,8 +100,9 @@ class Parts:
         drop = (BATCH,) if BATCH in names else ()
         until = limit(config.max_future) if self.plan.waits else None
         observed = not (self.plan.read_once and self.sources.can_be_read_again(source))
-        self.engine.streams.define(source.view, stream, event_time, watermark, drop, flush, until, observed)
-        return replace(source, event_time=event_time, watermark=watermark)
+        source = replace(source, event_time=event_time, watermark=watermark)
+        self.engine.streams.define(source, stream, drop, flush, until, observed)
+        return source
 
     def defined(self, flush: str | None = None) -> list[StreamSource]:
         """The streams that the query reads, made known to Spark."""

@@ -245,8 +245,7 @@ class Run:
         if not model.staging_of:
             # Late rows of a table that was there before are none of this one's.
             self._parts.sidecars.drop_tables()
-        comments = model.comments
-        ledger = self._table.create(columns, model.config, ledger, comments, model.identifier, comments.get(""))
+        ledger = self._table.create(columns, model, ledger)
         lease.made(ledger)
         self._parts.views.make(columns)
         return ledger

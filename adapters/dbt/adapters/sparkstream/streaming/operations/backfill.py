@@ -166,7 +166,6 @@ class Backfill:
     def _goes(
         self, range_: Range, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource], watermark: int
     ) -> Goes:
-        """Which rows are replaced."""
         if not self._plan.waits:
             name, type_ = self._time(columns, sources)
             return OfRows(name, *range_.literals(type_))
@@ -211,20 +210,20 @@ class Backfill:
         rows = f"{_STAGED}_in_range"
         self._engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
         removed = self._count(f"{self._model.relation} WHERE {goes()}")
-        return Replacement(goes, rows, goes.key, last, removed, self._count(rows))
+        return Replacement(goes, rows, last, removed, self._count(rows))
 
     def _windows(self, goes: Goes) -> int | None:
         """Number of rebuilt windows; None for rows without windows."""
         if isinstance(goes, OfRows):
             return None
-        bounds = f"{backticked(goes.start)}, {backticked(goes.end)}"
+        bounds = f"{backticked(goes.start)}, {backticked(goes.key)}"
         return self._count(f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes()})")
 
     def _waiting(self, goes: Goes) -> str:
         """What is said of windows in the range that the stream has open, or may still correct."""
         if not isinstance(goes, OfWindows):
             return ""
-        bounds = f"{backticked(goes.start)}, {backticked(goes.end)}"
+        bounds = f"{backticked(goes.start)}, {backticked(goes.key)}"
         rows = f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes.overlapping()} AND NOT ({goes()}))"
         open_ = self._count(rows)
         return f"; the stream writes {counted(open_, 'window')} of the range itself" if open_ else ""
@@ -234,5 +233,4 @@ class Backfill:
 
 
 def _folder(checkpoint: str) -> str:
-    """The folder of the rows that are to come."""
     return f"{checkpoint}_backfill"

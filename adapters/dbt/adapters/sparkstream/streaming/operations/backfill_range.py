@@ -59,17 +59,12 @@ class OfRows:
         since: the begin, as SQL.
     """
 
-    time: str
+    key: str
     since: str
     until: str
 
-    @property
-    def key(self) -> str:
-        """The column with a time that all these rows have."""
-        return self.time
-
     def __call__(self, prefix: str = "") -> str:
-        time = f"{prefix}{backticked(self.time)}"
+        time = f"{prefix}{backticked(self.key)}"
         return f"{time} >= {self.since} AND {time} < {self.until}"
 
 
@@ -79,28 +74,24 @@ class OfWindows:
 
     Attributes:
         start: the column with the begin of a window.
+        key: the column with its end.
         since: the begin of the range, as SQL.
         closed: the time up to which windows are closed, as SQL.
     """
 
     start: str
-    end: str
+    key: str
     since: str
     until: str
     closed: str
 
-    @property
-    def key(self) -> str:
-        """The column with a time that all these rows have."""
-        return self.end
-
     def overlapping(self, prefix: str = "") -> str:
         """The same, closed or not."""
-        start, end = f"{prefix}{backticked(self.start)}", f"{prefix}{backticked(self.end)}"
+        start, end = f"{prefix}{backticked(self.start)}", f"{prefix}{backticked(self.key)}"
         return f"{start} < {self.until} AND {end} > {self.since}"
 
     def __call__(self, prefix: str = "") -> str:
-        return f"{self.overlapping(prefix)} AND {prefix}{backticked(self.end)} <= {self.closed}"
+        return f"{self.overlapping(prefix)} AND {prefix}{backticked(self.key)} <= {self.closed}"
 
 
 @dataclass(frozen=True)
@@ -109,24 +100,20 @@ class OfSessions:
 
     Attributes:
         start: the column with the begin of a session.
+        key: the column with its end.
         since: the first time.
         until: the last one.
     """
 
     start: str
-    end: str
+    key: str
     since: int
     until: int
-
-    @property
-    def key(self) -> str:
-        """The column with a time that all these rows have."""
-        return self.end
 
     def __call__(self, prefix: str = "") -> str:
         return (
             f"{prefix}{backticked(self.start)} >= timestamp_micros({self.since}) AND "
-            f"{prefix}{backticked(self.end)} <= timestamp_micros({self.until})"
+            f"{prefix}{backticked(self.key)} <= timestamp_micros({self.until})"
         )
 
 
@@ -145,7 +132,7 @@ def sessions(engine: Engine, table: str, rows: str, windows: OfWindows, columns:
         windows: the sessions in the range.
         columns: the columns that both have.
     """
-    start, end = backticked(windows.start), backticked(windows.end)
+    start, end = backticked(windows.start), backticked(windows.key)
     whole = f"to_json(struct({', '.join(map(backticked, columns))}), map('ignoreNullFields', 'false'))"
     both = [f"SELECT {start} AS a, {end} AS b, {whole} AS x FROM {name}" for name in (table, rows)]
     everything = "\nUNION ALL\n".join(both)
@@ -179,7 +166,7 @@ def sessions(engine: Engine, table: str, rows: str, windows: OfWindows, columns:
             f"  write a --to before {min(near or limit, limit)} that no session reaches across, or wait until the "
             "watermark has passed them"
         )
-    return OfSessions(windows.start, windows.end, since, until)
+    return OfSessions(windows.start, windows.key, since, until)
 
 
 def _at(micros: int) -> str:

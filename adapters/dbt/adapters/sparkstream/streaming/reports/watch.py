@@ -57,12 +57,7 @@ class Watch:
     def __init__(
         self, parts: Parts, ledger: Ledger, checkpoint: str, late: LateRows, identities: Mapping[str, str]
     ) -> None:
-        self._engine = parts.engine
-        self._model = parts.model
-        self._names = parts.plan.windows
-        self._table = parts.table
-        self._report = parts.report
-        self._warn = parts.warn
+        self._parts = parts
         self._checkpoint = checkpoint
         self._late = late
         self._identities = identities
@@ -100,22 +95,22 @@ class Watch:
             last: the last micro-batch that was recorded before this run.
             ended: the fields to record of the run's end.
         """
-        config = self._model.config
-        every = self._model.compact_every
+        config = self._parts.model.config
+        every = self._parts.model.compact_every
         if every is None:
             self._settle(ended, lease)
             return
         self.settle()
         files = None
         # A micro-batch that Ctrl-C has interrupted may have left some of its rows.
-        recorded = Recorded.of(self._engine, self._checkpoint, self._settled)
+        recorded = Recorded.of(self._parts.engine, self._checkpoint, self._settled)
         if recorded.begun == recorded.done:
             try:
-                files = self._table.compact(every, last, self._settled, config.partition_by)
+                files = self._parts.table.compact(every, last, self._settled, config.partition_by)
             except StreamingError as error:
-                self._warn(f"{self._model.unique_id}: the table can't be compacted: {error}")
+                self._parts.warn(f"{self._parts.model.unique_id}: the table can't be compacted: {error}")
         lease.end()
-        self._table.note(**({} if files is None else {"files": files}), **ended, holder=None)
+        self._parts.table.note(**({} if files is None else {"files": files}), **ended, holder=None)
 
     def outcome(self, is_caught_up: bool) -> Outcome:
         """What the run did, in words and numbers, once it is recorded."""
@@ -134,7 +129,7 @@ class Watch:
         watermark, last = self.progress.watermark, self.progress.last
         if watermark is not None:
             parts.append(
-                "all windows closed" if watermark.year > 9000 else f"watermark {_local(self._engine, watermark)}"
+                "all windows closed" if watermark.year > 9000 else f"watermark {_local(self._parts.engine, watermark)}"
             )
         if last is not None:
             parts.append(f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}")
@@ -147,10 +142,10 @@ class Watch:
         self._settle({})
 
     def _settle(self, ended: Mapping[str, int], ending: Lease | None = None) -> None:
-        model, table = self._model, self._table
+        model, table = self._parts.model, self._parts.table
         # The sink writes in another session. This session may have cached files of an interrupted micro-batch.
         table.refresh()
-        appended, recorded = table.settled(self._settled, self.finished, self._names)
+        appended, recorded = table.settled(self._settled, self.finished, self._parts.plan.windows)
         corrected = self._corrected()
         left = table.corrected() if corrected else {}
         free = {}
@@ -162,15 +157,15 @@ class Watch:
         try:
             self._runs.record(self._batches, appended, corrected, self._left_out)
         except StreamingError as error:
-            self._report(f"can't write to {model.runs}: {error}")
+            self._parts.report(f"can't write to {model.runs}: {error}")
         self.corrected += sum(corrected.values())
         self._forget(appended)
 
     def _corrected(self) -> dict[int, int]:
         """How many closed windows each micro-batch that isn't recorded yet has corrected."""
-        if self._model.config.lateness is None or self.finished == self._settled:
+        if self._parts.model.config.lateness is None or self.finished == self._settled:
             return {}
-        found = corrected_windows(self._engine, self._checkpoint)
+        found = corrected_windows(self._parts.engine, self._checkpoint)
         return {n: windows for n, windows in found.items() if windows and self._settled < n <= self.finished}
 
     def _forget(self, appended: Mapping[int, tuple[int, int | None]]) -> None:
@@ -185,12 +180,12 @@ class Watch:
         self._settled = self.finished
 
     def _warn_of_rows(self, left: LeftOut) -> None:
-        model = self._model
+        model = self._parts.model
         late, broken = side_tables(model)
         late_table = late if model.config.keep_late else None
         broken_table = broken if model.config.keep_unreadable else None
         for text in warnings(left, self.progress.watermark, model.config.max_future, late_table, broken_table):
-            self._warn(f"{model.unique_id}: {text}")
+            self._parts.warn(f"{model.unique_id}: {text}")
 
 
 def _local(engine: Engine, moment: datetime) -> str:

@@ -198,7 +198,6 @@ def _parsed(column: str, type_: str) -> exp.DataType:
 
 
 def _type(type_: exp.DataType, name: str, column: str) -> Any:
-    """A type of Spark as Avro has it."""
     kind = type_.this
     if kind in PLAIN:
         return PLAIN[kind]

@@ -44,7 +44,6 @@ class BatchSources:
         return replaced(sql, self._sources, lambda name: self._view(self._sources[name], asks_columns(sql)))
 
     def _view(self, node: Any, is_question: bool) -> str:
-        """Makes the view of a source."""
         from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
         environment = self._environment

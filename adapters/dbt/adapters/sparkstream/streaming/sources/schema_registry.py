@@ -144,7 +144,6 @@ class SchemaRegistry:
 
 
 def _said(answer: requests.Response) -> str:
-    """What the registry says is wrong."""
     try:
         return str(answer.json()["message"])
     except (ValueError, KeyError, TypeError):

@@ -93,24 +93,22 @@ class Streams:
 
     def define(
         self,
-        view: str,
+        source: StreamSource,
         stream: DataFrame,
-        event_time: str | None,
-        watermark: Interval | None,
         drop: tuple[str, ...],
         flush: str | None = None,
         until: str | None = None,
         observed: bool = False,
     ) -> None:
-        """Makes a stream known under a name, with a watermark.
+        """Makes a stream known under its name, with the watermark that its source names.
 
         Args:
-            event_time: the column that the watermark is of.
             flush: a folder whose rows move the watermark and are no rows of the stream.
             until: the first time, as SQL, that is too far ahead: its rows are left out and don't move the watermark;
                 None where all rows stay.
             observed: whether Spark counts the rows without a time, and the rows too far ahead.
         """
+        view, event_time, watermark = source.view, source.event_time, source.watermark
         if drop:
             stream = stream.drop(*drop)
         if event_time is not None and watermark is not None:

@@ -110,17 +110,13 @@ class FileTable(StreamTable):
         self.refresh()
 
     def _partitions(self) -> int:
-        """How many columns it is partitioned by."""
         [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
         return len(str(spec).split("/"))
 
     def _files_of(self, table: str) -> str:
         """What `check_foreign` needs to know of the files of a staging table."""
-        return FileTable(self._engine, table).recorded_files()
-
-    def recorded_files(self) -> str:
-        """What `check_foreign` needs to know of the files that it has."""
-        return self._digest(self._written())
+        other = FileTable(self._engine, table)
+        return other._digest(other._written())
 
     def _written(self, after: int | None = None) -> list[str]:
         """Its data files; its partitions where corrections give them other files."""

@@ -91,7 +91,6 @@ class StagingTable:
             self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
 
     def _count(self, table: str) -> int:
-        """How many rows a table has."""
         return int(self._engine.sql(f"SELECT count(*) FROM {table}")[0][0])
 
     def _take_place(self, properties: Mapping[str, str]) -> None:
@@ -139,6 +138,10 @@ def _id(holder: Holder | None) -> str | None:
 class Condition(Protocol):
     """Says as SQL which rows of a table go, where their columns have a prefix such as `t.`."""
 
+    @property
+    def key(self) -> str:
+        """The column with the time by which rows go: all that go have one."""
+
     def __call__(self, prefix: str = "") -> str: ...
 
 
@@ -148,13 +151,11 @@ class Replacement:
 
     Attributes:
         rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
-        key: the column with the time by which rows go: all that go have one.
         batch: the number that the new rows get: the number of a micro-batch that is done.
     """
 
     goes: Condition
     rows: str
-    key: str
     batch: int
     removed: int
     added: int

@@ -10,7 +10,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, Stage, is_over, properties
-from dbt.adapters.sparkstream.streaming.model import StreamConfig
+from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.catalog import (
@@ -83,21 +83,14 @@ class StreamTable:
         """Whether the table that is there is replaced when it is rebuilt; else it is dropped before."""
         return False
 
-    def create(
-        self,
-        columns: Sequence[tuple[str, str]],
-        config: StreamConfig,
-        ledger: Ledger,
-        comments: Mapping[str, str],
-        identifier: str,
-        description: str | None,
-    ) -> Ledger:
-        """Makes the table.
+    def create(self, columns: Sequence[tuple[str, str]], model: Model, ledger: Ledger) -> Ledger:
+        """Makes the table of a model, and gives what is recorded of it.
 
         Raises:
             StreamingError: columns that no table can have, a folder that holds something else, or what Spark says is
                 wrong.
         """
+        config, comments = model.config, model.comments
         names = [name.casefold() for name, _ in columns]
         if BATCH in names:
             raise StreamingError(f"the column {BATCH} is the adapter's own\n  give yours another name")
@@ -112,10 +105,10 @@ class StreamTable:
         lines = [f"{backticked(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         if self.format.numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
-        folder = self._place(config, identifier)
+        folder = self._place(config, model.identifier)
         listed = ",\n  ".join(lines)
         ledger = self._marked(ledger, config)
-        definition = self._definition(config, folder, description, ledger.properties())
+        definition = self._definition(config, folder, comments.get(""), ledger.properties())
         if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
         replaced = "OR REPLACE " if self.replaces() else ""
@@ -151,7 +144,7 @@ class StreamTable:
         make(self._engine, table, statement, lambda folder: self._clear(folder, occupied=True), place)
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
-        """Removes what a table of this model has left in its folder."""
+        """Removes what a table of this model has left in its folder; `occupied`: Spark says that something is in it."""
         files = self._engine.folders.stored_files(folder)
         strange = [name for name in files if batch_of(name) is None]
         if strange:
