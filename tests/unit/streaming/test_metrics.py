@@ -64,7 +64,7 @@ def test_the_table() -> None:
         "300",
         "7",
         "2 hours ago",
-        "1,234 rows, 2 MB",
+        "1,234 rows, 2.4 MB",
     ]
     assert asks.split()[:3] == ["asks", "not", "built"]
 

@@ -151,7 +151,11 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts
     told = ""
     if not wanted.definition.is_of(ledger.query):
         if config.on_query_change == CONTINUE:
-            _check_goes_on(ledger, wanted, facts)
+            if why := _why_not(ledger, wanted, facts):
+                raise StreamingError(
+                    f"the query has changed, and on_query_change='{CONTINUE}' can't go on with it: {why}\n"
+                    f"{_changes(wanted, facts)}  {REBUILD}, or write config(on_query_change='rebuild')"
+                )
             told = "the query has changed: going on, with rows of the new one"
         elif config.on_query_change == "fail":
             raise StreamingError(_what_changed(wanted, facts))
@@ -189,16 +193,6 @@ def _what_changed(wanted: Wanted, facts: Facts) -> str:
 def _changes(wanted: Wanted, facts: Facts) -> str:
     """The lines of a message that say what has changed in the query; empty where nobody knows."""
     return "".join(f"  {change}\n" for change in wanted.definition.changes(facts.made_for))
-
-
-def _check_goes_on(ledger: Ledger, wanted: Wanted, facts: Facts) -> None:
-    """Looks whether another query can go on where the old one was."""
-    if why := _why_not(ledger, wanted, facts):
-        raise StreamingError(
-            f"the query has changed, and on_query_change='{CONTINUE}' can't go on with it: {why}\n"
-            f"{_changes(wanted, facts)}"
-            f"  {REBUILD}, or write config(on_query_change='rebuild')"
-        )
 
 
 def _why_not(ledger: Ledger, wanted: Wanted, facts: Facts) -> str | None:

@@ -255,7 +255,7 @@ class Run:
         model, table, sources, columns = self.model, self._table, wanted.sources, wanted.definition.columns
         if model.config.flush is not None:
             self._engine.folders.prepare_flush(_flush_folder(checkpoint))
-            sources = [self._parts.define(source, _flush_folder(checkpoint)) for source in sources]
+            sources = self._parts.defined(_flush_folder(checkpoint))
             rows, _ = self._parts.understood()
         ledger = lease.confirm()
         last = ledger.batch

@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.streaming.lease import EXPIRES
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.parts import table_of
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.progress import bytes_in_words
 
 RUNNING, STOPPED, KILLED, NOT_BUILT = "running", "stopped", "killed", "not built"
 
@@ -206,7 +207,7 @@ def _row(stream: Mapping[str, Any], now: float) -> tuple[str, ...]:
         f"{stream['rows_appended']:,}",
         f"{sum(stream[name] for name in LEFT_OUT):,}",
         "-" if stream["watermark"] is None else _ago(now - stream["watermark"]),
-        f"{stream['state_rows']:,} rows, {_bytes(stream['state_bytes'])}",
+        f"{stream['state_rows']:,} rows, {bytes_in_words(stream['state_bytes'])}",
     )
 
 
@@ -215,11 +216,3 @@ def _ago(seconds: float) -> str:
     size, unit = next(((size, unit) for size, unit in _UNITS if abs(seconds) >= size), _UNITS[-1])
     count = int(abs(seconds) // size)
     return f"{count:,} {unit}{'' if count == 1 else 's'} {'ago' if seconds >= 0 else 'ahead'}"
-
-
-def _bytes(size: int) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size //= 1000
-    return f"{size:,} GB"

@@ -144,13 +144,6 @@ def _entries(found: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[tuple
                 yield source, facts
 
 
-def first_positions(engine: Engine, checkpoint: str, source: int) -> Positions:
-    """Where a stream of Kafka began to read; empty where the checkpoint doesn't tell."""
-    lines = engine.folders.lines(f"{checkpoint}/sources/{source}/0")
-    found = _offset(lines[-1]) if lines else None
-    return found if isinstance(found, Mapping) else {}
-
-
 def _offset(line: str) -> int | Positions | None:
     if not line.startswith("{"):
         return None
@@ -203,7 +196,10 @@ class Portions:
 
         def since(number: int) -> Positions:
             first = before.sources[number] if number < len(before.sources) else None
-            return first if isinstance(first, Mapping) else first_positions(self._engine, self._checkpoint, number)
+            if not isinstance(first, Mapping):  # what the stream began with
+                lines = self._engine.folders.lines(f"{self._checkpoint}/sources/{number}/0")
+                first = _offset(lines[-1]) if lines else None
+            return first if isinstance(first, Mapping) else {}
 
         is_only = len(self._sources) == 1
         read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self._facts_of(table).location)
