@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from dbt.cli.main import cli
 
+from dbt.adapters.sparkstream.compiling.dbtflags import will_need_spark
 from dbt.adapters.sparkstream.spark.classdata import archive_of
 from dbt.adapters.sparkstream.spark.java import find_java
-from dbt.adapters.sparkstream.streaming.dbtflags import will_need_spark
 
 DBT = str(Path(sys.executable).parent / "dbt")
 FILES = {

@@ -20,7 +20,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.batches import edges, empty
 from dbt.adapters.sparkstream.column import SparkStreamColumn
-from dbt.adapters.sparkstream.compiling import hook, requests
+from dbt.adapters.sparkstream.compiling import dbtflags, hook, requests
 from dbt.adapters.sparkstream.compiling.python_models import PythonModels
 from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
 from dbt.adapters.sparkstream.messages import diagnosis
@@ -30,7 +30,7 @@ from dbt.adapters.sparkstream.spark import catalog
 from dbt.adapters.sparkstream.spark.environments import CONNECT, SESSION
 from dbt.adapters.sparkstream.spark.namespaces import Namespaces
 from dbt.adapters.sparkstream.sql.core.literals import backticked, named, unquoted
-from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.worker.open_views import NOW, OPEN, ROWS
 
 if TYPE_CHECKING:

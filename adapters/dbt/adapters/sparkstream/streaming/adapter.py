@@ -15,6 +15,7 @@ from dbt.adapters.events.types import AdapterEventWarning
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.compiling import dbtflags
 from dbt.adapters.sparkstream.compiling.requests import find_model
 from dbt.adapters.sparkstream.messages.faults import PYTHON_TRACE, without_spot
 from dbt.adapters.sparkstream.messages.mistakes import placed_stream
@@ -24,7 +25,7 @@ from dbt.adapters.sparkstream.spark.environments import SESSION
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import Finding, Warn
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming import MATERIALIZATION, dbtflags, nodes
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION, nodes
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.operations import stopping
 from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill

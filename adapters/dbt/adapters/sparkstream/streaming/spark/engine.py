@@ -317,7 +317,7 @@ class Engine:
 
         A server on this machine may be in a container, which reaches other hosts: the user is warned, and it goes on.
         """
-        if self._url is not None and host_and_port(self._url)[0] not in LOCAL:
+        if not servers or (self._url is not None and host_and_port(self._url)[0] not in LOCAL):
             return
         try:
             check_brokers(servers, where)
