@@ -46,6 +46,13 @@ def test_marks_within_values() -> None:
         ("[UNSUPPORTED_EXPR_FOR_OPERATOR] The query operator Sort contains one or more", "order by with the name"),
         ("[PARSE_SYNTAX_ERROR] Syntax error at or near 'ON': extra input 'on'. SQLSTATE: 42601", "in backticks"),
         ("[UNRESOLVED_ROUTINE] Cannot resolve routine `nofun` on search path", "sql_dialect"),
+        (
+            "An error occurred while calling o135.save.\n: org.apache.spark.SparkException: Job aborted due to stage "
+            "failure: Task 1 in stage 2.0 failed 1 times, most recent failure: Lost task 1.0 in stage 2.0 (TID 6) "
+            "(localhost executor driver): org.apache.comet.CometNativeException: Not enough memory to continue "
+            "external sort. Consider increasing the memory limit",
+            "a larger spark.memory.offHeap.size",
+        ),
     ],
 )
 def test_hints(message: str, hint: str) -> None:

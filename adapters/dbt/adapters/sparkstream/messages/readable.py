@@ -119,6 +119,11 @@ _HINTS_OF_OTHERS = [
         re.compile(r"[Ff]ailed to find (the )?data source: kafka"),
         _NO_KAFKA,
     ),
+    (
+        re.compile(r"Not enough memory to continue external sort|Resources exhausted: "),
+        "Comet's memory is too small: write a larger spark.memory.offHeap.size to server_side_parameters\n"
+        "  (method: session), or to --conf where the server starts",
+    ),
     (re.compile(r"Nested databases are not supported by v1 session catalog"), _NO_CATALOG),
     (
         re.compile(r"(Creating|Replacing) a view is not supported by catalog"),
