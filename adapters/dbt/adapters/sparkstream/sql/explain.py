@@ -51,12 +51,7 @@ def decision_lines(decision: Decision, rows: int | None, keys: int, span: float 
 
 
 def explain(
-    sql: str,
-    dialect: str = "spark",
-    *,
-    schema: Schema | None = None,
-    arrival: str | None = None,
-    optimize: bool = True,
+    sql: str, dialect: str = "spark", *, schema: Schema | None = None, arrival: str | None = None, optimize: bool = True
 ) -> Explanation:
     """Translates a statement as `translate` does, and says what the optimiser did, or why nothing if it is off.
 

@@ -72,13 +72,7 @@ class Statement:
     """
 
     def __init__(
-        self,
-        source: Source,
-        trees: list[exp.Expr],
-        found: Found,
-        dialect: str,
-        *,
-        wall_bounds: bool = False,
+        self, source: Source, trees: list[exp.Expr], found: Found, dialect: str, *, wall_bounds: bool = False
     ) -> None:
         self.source = source
         self.trees = trees
@@ -89,13 +83,7 @@ class Statement:
 
     @classmethod
     def parse(
-        cls,
-        sql: str,
-        dialect: str,
-        *,
-        mode: str = "batch",
-        whole: bool = False,
-        wall_bounds: bool = False,
+        cls, sql: str, dialect: str, *, mode: str = "batch", whole: bool = False, wall_bounds: bool = False
     ) -> Statement:
         """Parses a text.
 

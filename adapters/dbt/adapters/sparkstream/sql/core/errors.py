@@ -69,6 +69,14 @@ Warn = Callable[[TranslationWarning], None]
 """Takes a warning."""
 
 
+class RefusedError(ValueError):
+    """What Spark can't answer as its author means it; `hint` says how to write it. Who catches it knows the place."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.hint = hint
+        super().__init__(message)
+
+
 class RequestError(ValueError):
     """A row or a query that can't be a request; the message says what to do."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
+
 MICROS = {
     "MICROSECOND": 1,
     "MILLISECOND": 1_000,
@@ -43,12 +45,8 @@ _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 _PER_LARGER = {"HOUR": 24, "MINUTE": 60, "SECOND": 60}
 
 
-class IntervalError(ValueError):
+class IntervalError(RefusedError):
     """A text that is no interval; `hint` says how to write it."""
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        self.hint = hint
-        super().__init__(message)
 
 
 def unit_name(word: str) -> str:

@@ -177,10 +177,6 @@ def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
     return f"decimal({max(digits, len(fraction))},{len(fraction)})"
 
 
-def _cast(node: exp.Cast, of: TypeOf, numbers: Numbers) -> str | None:
-    return nested_type(node.to)
-
-
 def _field(node: exp.Dot, of: TypeOf, numbers: Numbers) -> str | None:
     """`(r).v`, `a[1].v` and `f(x).v`: a field of a row."""
     found = field(of(node.this), node.expression.name)
@@ -192,10 +188,6 @@ def _subscript(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
     type_ = of(node.this)
     pair = entry(type_)
     return pair[1] if pair else element(type_)
-
-
-def _array(node: exp.Array, of: TypeOf, numbers: Numbers) -> str | None:
-    return array_of(numbers.common([of(each) for each in node.expressions]))
 
 
 def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
@@ -250,10 +242,6 @@ def _part(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
     return "string" if is_string(of(node.this)) else None
 
 
-def _first(node: exp.Distinct, of: TypeOf, numbers: Numbers) -> str | None:
-    return of(node.expressions[0]) if node.expressions else None
-
-
 # -- Spark -----------------------------------------------------------------------------------------------
 SPARK = TypeRules(
     nodes={
@@ -267,11 +255,11 @@ SPARK = TypeRules(
         exp.HexString: fixed("binary"),
         exp.Literal: _literal,
         exp.Interval: fixed("interval"),
-        exp.Cast: _cast,
+        exp.Cast: lambda node, of, numbers: nested_type(node.to),
         exp.Dot: _field,
         exp.Bracket: _subscript,
-        exp.Array: _array,
-        exp.Distinct: _first,
+        exp.Array: lambda node, of, numbers: array_of(numbers.common([of(each) for each in node.expressions])),
+        exp.Distinct: lambda node, of, numbers: of(node.expressions[0]) if node.expressions else None,
         exp.Case: _case,
         exp.If: _if,
         exp.DPipe: _joined,

@@ -220,14 +220,7 @@ class WindowFunction(exp.Expression, exp.Func):
         close_on: the condition for a row that ends its SESSION.
     """
 
-    arg_types = {
-        "this": True,
-        "timecol": True,
-        "window": True,
-        "partition_by": False,
-        "gap": False,
-        "close_on": False,
-    }
+    arg_types = {"this": True, "timecol": True, "window": True, "partition_by": False, "gap": False, "close_on": False}
 
     @property
     def window(self) -> Window:

@@ -43,7 +43,7 @@ class Select:
         if self.items[0].startswith("*") and len(self.items) <= _SHORT:
             lines = [f"SELECT {', '.join(self.items)}"]
         else:
-            lines = ["SELECT", *_listed(self.items)]
+            lines = ["SELECT", *indented([*(f"{item}," for item in self.items[:-1]), self.items[-1]])]
         rows = [self.rows] if isinstance(self.rows, str) else self.rows
         rows = rows if isinstance(rows, list) else parenthesized(rows)
         lines += [f"FROM {rows[0]}", *rows[1:]]
@@ -112,8 +112,3 @@ def parenthesized(query: Query, comment: str = "") -> list[str]:
 def placed(lines: Iterable[str], indent: str) -> str:
     """Lines as a text, for a place in a line that begins with the white space `indent`."""
     return f"\n{indent}".join(lines)
-
-
-def _listed(items: Sequence[str]) -> list[str]:
-    """Items with commas between them, each in a line."""
-    return indented([*(f"{item}," for item in items[:-1]), items[-1]])

@@ -8,12 +8,7 @@ from typing import TypeVar
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.depth import with_depth
-from dbt.adapters.sparkstream.sql.core.errors import (
-    ArgumentError,
-    Finding,
-    RequestError,
-    TranslatorFault,
-)
+from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, Finding, RequestError, TranslatorFault
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS

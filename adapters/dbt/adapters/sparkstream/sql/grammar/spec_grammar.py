@@ -10,13 +10,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
 from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_matched, is_ordered
-from dbt.adapters.sparkstream.sql.grammar.specs import (
-    AsOfJoin,
-    FramedWindow,
-    LastJoin,
-    OrderKey,
-    WindowSpec,
-)
+from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, FramedWindow, LastJoin, OrderKey, WindowSpec
 
 _NO_WINDOW_NAMES = (
     *(TokenType.PARTITION_BY, TokenType.ORDER_BY, TokenType.ROWS, TokenType.RANGE, TokenType.UNION, TokenType.COMMA),
@@ -138,11 +132,7 @@ class SpecGrammar(FrameGrammar):
         self._advance()  # AS or OVER
         spec, children = self._parse_window_specification()
         window = FramedWindow(
-            this=this,
-            over=None if alias else "OVER",
-            spec_value=spec,
-            union=children[0],
-            keys=children[1],
+            this=this, over=None if alias else "OVER", spec_value=spec, union=children[0], keys=children[1]
         )
         window.meta[SPAN] = spec.span
         return window

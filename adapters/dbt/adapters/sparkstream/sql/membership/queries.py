@@ -114,13 +114,10 @@ class SampleRow:
     part: int
     keys: tuple[Key, ...]
 
-    def _values(self) -> str:
-        return f"({self.id}, {self.part}, {', '.join(k.sql() for k in self.keys)})"
-
 
 def _relation(rows: Sequence[SampleRow], like: SampleRow, names: Sequence[str]) -> str:
     """A query of rows; of none, with the types of another row."""
-    values = ",\n  ".join(row._values() for row in rows or [like])
+    values = ",\n  ".join(f"({row.id}, {row.part}, {', '.join(k.sql() for k in row.keys)})" for row in rows or [like])
     where = "" if rows else "\nWHERE FALSE"
     return f"SELECT * FROM VALUES\n  {values}\n  AS t({_ID}, {PART}, {', '.join(names)}){where}"
 

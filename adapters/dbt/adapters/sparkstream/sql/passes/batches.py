@@ -115,7 +115,9 @@ class Widened:
             yield Edit(source.span(function.this), lambda rows=rows: rows.relation)  # type: ignore[misc]
             if rows.windows:
                 self.filtered.add(id(function))
-                text = lambda f=function, w=rows.windows: _of_batch(source, f, w)  # noqa: E731
+                text = lambda f=function, w=rows.windows: (  # noqa: E731
+                    f"(/* windows of the batch */ SELECT * FROM {source.rendered(f)} WHERE {w})"
+                )
                 yield Edit(source.span(function), text, level=1)
 
 
@@ -123,10 +125,6 @@ def _cut_below(function: WindowFunction, source: Source, batch: Microbatch) -> C
     """The relation that dbt has cut to the batch, if a window function reads it directly."""
     relation = function.this
     return batch.cut(relation.this, source) if isinstance(relation, exp.Subquery) else None
-
-
-def _of_batch(source: Source, function: WindowFunction, windows: str) -> str:
-    return f"(/* windows of the batch */ SELECT * FROM {source.rendered(function)} WHERE {windows})"
 
 
 def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindows) -> Iterator[TranslationWarning]:

@@ -38,17 +38,13 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     return SPARK.nodes[exp.Add](node, lambda operand: as_int.get(of(operand) or "", of(operand)), numbers)
 
 
-def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
-    return WHOLE([of(node.this)], numbers)
-
-
 OPENMLDB = SPARK.but(
     nodes={
         exp.Literal: _literal,
         **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv), _arithmetic),
         **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _arithmetic),
         **dict.fromkeys((exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift), first_operand),
-        **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
+        **dict.fromkeys((exp.Floor, exp.Ceil), lambda node, of, numbers: WHOLE([of(node.this)], numbers)),
         exp.DPipe: fixed("string"),
         exp.Substring: fixed("string"),
     },

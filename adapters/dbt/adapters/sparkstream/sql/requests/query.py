@@ -38,12 +38,7 @@ _REQUESTED = f"CAST(TRUE AS BOOLEAN) AS {MARK}"
 
 
 def request_sql(
-    sql: str,
-    dialect: str,
-    row: Mapping[str, Any],
-    *,
-    schema: Schema | Describe,
-    arrival: str | None = None,
+    sql: str, dialect: str, row: Mapping[str, Any], *, schema: Schema | Describe, arrival: str | None = None
 ) -> str:
     """Spark SQL for the result of a query for one row, computed with the rows that are stored.
 

@@ -123,18 +123,14 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
         for column in key.find_all(exp.Column):
             found = resolver.find(column, select)
             origins.add(found.origin if found is not None and found.origin else column.name.casefold())
-    if END not in origins and "window" not in origins and not _has_window(group):
+    of_spark = any(is_call(call, ("WINDOW", "SESSION_WINDOW")) for call in group.find_all(exp.Anonymous))
+    if not of_spark and END not in origins and "window" not in origins:
         hint = "add window_end to GROUP BY" if "window_start" in origins else None
         raise source.error(
             _place(source, group, select),
             "on a stream, GROUP BY needs the end of a window: a group without it is never final",
             hint or "read the rows through a window function, and group by window_start and window_end",
         )
-
-
-def _has_window(group: exp.Group) -> bool:
-    """Whether GROUP BY holds a window of Spark's own."""
-    return any(is_call(call, ("WINDOW", "SESSION_WINDOW")) for call in group.find_all(exp.Anonymous))
 
 
 def _place(source: Source, clause: exp.Expr, select: exp.Select) -> tuple[int, int]:

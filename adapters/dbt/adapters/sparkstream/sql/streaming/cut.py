@@ -273,16 +273,7 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
     select = enclosing(function, exp.Select)
     assert select is not None
     relation = function.parent if isinstance(function.parent, exp.Table) else function
-    return Cut(
-        select,
-        relation,
-        function.this,
-        tree,
-        source,
-        streams,
-        not _aggregated(function.this),
-        waiting=sessions,
-    )
+    return Cut(select, relation, function.this, tree, source, streams, not _aggregated(function.this), waiting=sessions)
 
 
 def _at_match(matches: RowMatches, tree: exp.Expr, source: Source, streams: Streams) -> Cut:

@@ -9,7 +9,7 @@ Spark's form, and other comparisons in one that Spark doesn't read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -138,7 +138,7 @@ class IntervalJoins:
             )
         if said:
             holder = on if on is not None else where.this  # type: ignore[union-attr]
-            yield Edit(source.span(holder), self._with(holder, said), level=2)
+            yield Edit(source.span(holder), lambda: " AND ".join([source.term(holder), *said]), level=2)
         for side in (*lefts, right):
             if side.time is not None and side.relation.find(WindowFunction) is None:
                 self.sides.append(side)
@@ -188,9 +188,6 @@ class IntervalJoins:
     def _hidden(self, span: Span) -> Edit:
         """A condition in a form in which Spark finds no bounds of times, also after its own rewriting."""
         return Edit(span, lambda: f"array_contains(array({self._source.render(span)}), TRUE)", level=1)
-
-    def _with(self, condition: exp.Expr, more: list[str]) -> Callable[[], str]:
-        return lambda: " AND ".join([self._source.term(condition), *more])
 
     def _timed(self, side: JoinSide) -> Edit:
         """A side without the rows that have no time: they meet no row, and would wait for ever."""

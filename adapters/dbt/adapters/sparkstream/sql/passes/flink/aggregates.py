@@ -119,10 +119,6 @@ def _decimal_variance(call: FlinkCall, type_: str) -> str:
     return f"(({squares} - {total} * {total} / {counted}) / {rows})"
 
 
-def ignore_nulls(call: FlinkCall) -> str:
-    return call.to(call.name, "TRUE")
-
-
 def count(call: FlinkCall) -> str:
     if call.distinct and "OVER" in call.suffix.upper():
         # Spark has no DISTINCT in a window; a set holds no NULLs, as COUNT wants it.

@@ -52,14 +52,6 @@ class UntypedError(LookupError):
     """A rewrite needs an argument of a known type: without it, the call stays, and Spark judges it."""
 
 
-class RefusedError(ValueError):
-    """Spark can't answer a call as Flink does; `hint` says how to write it."""
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        self.hint = hint
-        super().__init__(message)
-
-
 def known(call: FlinkCall) -> str:
     """The type of the first argument.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, is_array, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import Types
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 
 
 def cardinality(call: FlinkCall) -> str:

@@ -10,9 +10,10 @@ from functools import partial
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
-from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, NodeRule, TypeOf, Types, always, same
+from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, NodeRule, TypeOf, always, same
 from dbt.adapters.sparkstream.sql.passes.flink import (
     aggregates,
     containers,
@@ -23,7 +24,7 @@ from dbt.adapters.sparkstream.sql.passes.flink import (
     texts,
     timetexts,
 )
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known, row_fields
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast, known, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, date_format
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import typeof
 
@@ -68,14 +69,6 @@ def _each(names: str, function: Function) -> dict[str, Function]:
 
 
 # -- types of results ----------------------------------------------------------------------------------
-def _array(arguments: Types, numbers: Numbers) -> str | None:
-    return array_of(same(arguments, numbers))
-
-
-def _row(arguments: Types, numbers: Numbers) -> str | None:
-    return row_of((f"EXPR${i}", type_) for i, type_ in enumerate(arguments))
-
-
 def _type_of_timestampadd(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
     """`TIMESTAMPADD(HOUR, 1, d)`: a time of a date, unless whole days are added."""
     if len(node.expressions) != 3:
@@ -127,10 +120,6 @@ def _neighbour(call: FlinkCall) -> str:
     return f"{row}.v" if len(call.args) < 3 else f"COALESCE({row}, STRUCT({call.args[2]} AS v)).v"
 
 
-def _current_database(call: FlinkCall) -> str:
-    raise RefusedError("Spark's CURRENT_DATABASE isn't Flink's", "write the name")  # each has its own
-
-
 def _rand_integer(call: FlinkCall) -> str:
     *seed, bound = call.args
     return f"CAST(FLOOR(RAND({''.join(seed)}) * ({bound})) AS INT)"
@@ -155,20 +144,23 @@ def _date_format(call: FlinkCall) -> str:
         raise RefusedError(str(error)) from None
 
 
-def _no_watermark(call: FlinkCall) -> str:
-    raise RefusedError(
-        "CURRENT_WATERMARK has no counterpart: no expression of Spark's knows the watermark",
-        "leave it out; a streaming model keeps late rows in a table of their own (late_rows: keep)",
-    )
+def _refused(message: str, hint: str) -> Rewrite:
+    """The rewrite of a function that Spark has no counterpart of."""
+
+    def rewrite(call: FlinkCall) -> str:
+        raise RefusedError(message, hint)
+
+    return rewrite
 
 
-def _proctime(call: FlinkCall) -> str:
-    raise RefusedError(
-        "PROCTIME() is the time at which Flink reads a row, and Spark has no such time",
-        "write CURRENT_TIMESTAMP for the time of the run, or use a column that holds when the event happened",
-    )
-
-
+_PROCTIME = _refused(
+    "PROCTIME() is the time at which Flink reads a row, and Spark has no such time",
+    "write CURRENT_TIMESTAMP for the time of the run, or use a column that holds when the event happened",
+)
+_NO_WATERMARK = _refused(
+    "CURRENT_WATERMARK has no counterpart: no expression of Spark's knows the watermark",
+    "leave it out; a streaming model keeps late rows in a table of their own (late_rows: keep)",
+)
 _aggregate = partial(Function, kind=FunctionKind.AGGREGATE)
 
 FUNCTIONS: dict[str, Function] = {
@@ -181,9 +173,11 @@ FUNCTIONS: dict[str, Function] = {
         "STDDEV_POP STDDEV_SAMP STDDEV", _aggregate(aggregates.deviation, (1, 1), returns=aggregates.type_of_average)
     ),
     **_each("VAR_POP VAR_SAMP VARIANCE", _aggregate(aggregates.variance, (1, 1), aggregates.type_of_average)),
-    **_each("FIRST_VALUE LAST_VALUE", _aggregate(aggregates.ignore_nulls, (1, 1))),
+    **_each("FIRST_VALUE LAST_VALUE", _aggregate(lambda c: c.to(c.name, "TRUE"), (1, 1))),
     "LISTAGG": _aggregate(aggregates.listagg, (1, 2), returns=_STRING),
-    "ARRAY_AGG": _aggregate(aggregates.array_agg, (1, 1), returns=_array, ordered=True),
+    "ARRAY_AGG": _aggregate(
+        aggregates.array_agg, (1, 1), returns=lambda types, numbers: array_of(same(types, numbers)), ordered=True
+    ),
     "COLLECT": _aggregate(aggregates.collect, (1, 1), typed=aggregates.type_of_multiset),
     "SINGLE_VALUE": _aggregate(aggregates.single_value, (1, 1), returns=same),
     "JSON_ARRAYAGG": _aggregate(json.array_agg, (1, 2), returns=_STRING),
@@ -200,12 +194,15 @@ FUNCTIONS: dict[str, Function] = {
     **_each("GREATEST LEAST", Function(_null_if_any, alike=True)),
     # numbers
     "MOD": Function(mathematics.modulo, (2, 2), returns=mathematics.type_of_modulo),
-    **_each("LN LOG10 LOG2", Function(mathematics.logarithm, (1, 1))),
+    **_each("LN LOG10 LOG2", Function(lambda c: mathematics.logarithm(c.name, c.args[0]), (1, 1))),
     "LOG": Function(mathematics.log, (1, 2)),
     "SIGN": Function(lambda c: c.same() if known(c) == "double" else cast(c.same(), known(c)), (1, 1), same),
     "ROUND": Function(mathematics.round_, (1, 2), typed=mathematics.rounded_type),
     "TRUNCATE": Function(mathematics.truncate, (1, 2), typed=mathematics.rounded_type),
-    "ROW": Function(lambda c: f"NAMED_STRUCT({', '.join(row_fields(c.args))})", returns=_row),
+    "ROW": Function(
+        lambda c: f"NAMED_STRUCT({', '.join(row_fields(c.args))})",
+        returns=lambda types, numbers: row_of((f"EXPR${i}", type_) for i, type_ in enumerate(types)),
+    ),
     "STR_TO_MAP": Function(texts.str_to_map, (1, 3), returns=always("map<string,string>")),
     "ELEMENT": Function(containers.only_element, (1, 1), returns=containers.type_of_element),
     # arrays and maps
@@ -248,10 +245,10 @@ FUNCTIONS: dict[str, Function] = {
     "HASH_CODE": Function(texts.hash_code, (1, 1), _INT),
     "REGEXP": Function(regexes.matches, (2, 2), _BOOLEAN),
     "INSTR": Function(texts.instr, (2, 4), _INT),
-    **_each("SHA224 SHA256 SHA384 SHA512", Function(texts.sha, (1, 1), _STRING)),
+    **_each("SHA224 SHA256 SHA384 SHA512", Function(lambda c: f"SHA2({c.args[0]}, {c.name[3:]})", (1, 1), _STRING)),
     **_each("STARTSWITH ENDSWITH", Function(returns=_BOOLEAN)),
-    **_each("REGEXP_COUNT REGEXP_INSTR", Function(regexes.count, (2, 2), _INT)),
-    "REGEXP_SUBSTR": Function(regexes.substr, (2, 2), returns=_STRING),
+    **_each("REGEXP_COUNT REGEXP_INSTR", Function(lambda c: regexes.found("INT", c), (2, 2), _INT)),
+    "REGEXP_SUBSTR": Function(lambda c: regexes.found("STRING", c), (2, 2), returns=_STRING),
     "REGEXP_EXTRACT_ALL": Function(regexes.extract_all, (2, 3), returns=_TEXTS),
     "SPLIT": Function(texts.split, (2, 2), returns=_TEXTS),
     "ENCODE": Function(returns=always("binary")),
@@ -275,13 +272,13 @@ FUNCTIONS: dict[str, Function] = {
     "TO_TIMESTAMP": Function(timetexts.to_timestamp, (1, 2), returns=always(types.NTZ)),
     "TO_TIMESTAMP_LTZ": Function(timetexts.to_timestamp_ltz, (1, 3), returns=always("timestamp")),
     "CURRENT_ROW_TIMESTAMP": Function(lambda _: "CURRENT_TIMESTAMP()", (0, 0), returns=always("timestamp")),
-    "PROCTIME": Function(_proctime, (0, 0), returns=always("timestamp")),
-    "CURRENT_WATERMARK": Function(_no_watermark, returns=always("timestamp")),
+    "PROCTIME": Function(_PROCTIME, (0, 0), returns=always("timestamp")),
+    "CURRENT_WATERMARK": Function(_NO_WATERMARK, returns=always("timestamp")),
     **_each(
         "YEAR QUARTER MONTH DAYOFYEAR DAYOFMONTH DAYOFWEEK HOUR MINUTE SECOND", Function(_as_bigint, returns=_BIGINT)
     ),
     "WEEK": Function(lambda c: f"CAST(WEEKOFYEAR({c.args[0]}) AS BIGINT)", (1, 1), returns=_BIGINT),
-    "CURRENT_DATABASE": Function(_current_database),
+    "CURRENT_DATABASE": Function(_refused("Spark's CURRENT_DATABASE isn't Flink's", "write the name")),
 }
 
 

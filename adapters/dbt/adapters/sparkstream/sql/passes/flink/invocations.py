@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.matching import match_of
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
@@ -16,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks, instants
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect, is_taken_apart, is_unnested
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, UntypedError
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MILLIS, difference
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS, Function, FunctionKind, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings

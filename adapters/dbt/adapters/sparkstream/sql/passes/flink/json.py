@@ -12,12 +12,13 @@ from math import isinf
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import nested_parts
 from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, JsonPath
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.types import spark_type
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"'\\\]]+"\]"""
@@ -29,11 +30,7 @@ _PATH = re.compile(rf"\s*(?:(?P<mode>lax|strict)\s+)?(?P<path>\$(?:{_SEVERAL}|{_
 _ARRAYS = "'^ARRAY'"
 _CONTAINERS = "'^(ARRAY|OBJECT)'"
 _SCALARS = "'^(ARRAY|OBJECT|VOID)'"
-_KINDS = {
-    "OBJECT": "RLIKE '^OBJECT'",
-    "ARRAY": f"RLIKE {_ARRAYS}",
-    "SCALAR": f"NOT RLIKE {_CONTAINERS}",
-}
+_KINDS = {"OBJECT": "RLIKE '^OBJECT'", "ARRAY": f"RLIKE {_ARRAYS}", "SCALAR": f"NOT RLIKE {_CONTAINERS}"}
 
 VARIANT = "variant"
 
@@ -172,8 +169,8 @@ class Json(Rewriter):
             constant = json.dumps(value.name, ensure_ascii=False) if value.is_string else _number(value.name)
             return [*parts, string_literal(constant)]
         written = self.text(value)
-        if is_json(value):
-            written = _json_of_text(self.text(value.expressions[0]))
+        if is_json(value):  # what the text says, with the keys of objects in order; nothing is NULL
+            written = f"TO_JSON(PARSE_JSON(NULLIF({self.text(value.expressions[0])}, '')))"
         elif not isinstance(value, JsonConstructor):
             written = json_of(written, self.type(value))
         return [*parts, written if absent or self._never_null(value) else f"COALESCE({written}, 'null')"]
@@ -335,8 +332,3 @@ def is_json(node: exp.Expr) -> bool:
     """Whether a node is `JSON(text)` as a value of JSON_OBJECT or JSON_ARRAY."""
     called = isinstance(node, exp.Anonymous) and node.name.upper() == "JSON" and len(node.expressions) == 1
     return called and isinstance(node.parent, JsonConstructor)
-
-
-def _json_of_text(text: str) -> str:
-    """`JSON(text)`: what the text says, with the keys of objects in order; nothing is NULL."""
-    return f"TO_JSON(PARSE_JSON(NULLIF({text}, '')))"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import TypeOf, Types
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast, known
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast, known
 
 NUMBERS = Numbers(
     digits={"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19},
@@ -20,12 +21,8 @@ NUMBERS = Numbers(
 """How numbers, and times with and without a zone, combine in Flink."""
 
 
-def logarithm(call: FlinkCall) -> str:
+def logarithm(name: str, x: str) -> str:
     """LN, LOG10 and LOG2: -Infinity of 0 and NaN of less, where Spark gives NULL."""
-    return _logarithm(call.name, call.args[0])
-
-
-def _logarithm(name: str, x: str) -> str:
     if _is_positive(x):
         return f"{name}({x})"
     beyond = f"CAST(CASE WHEN {x} = 0 THEN '-Infinity' WHEN {x} < 0 THEN 'NaN' END AS DOUBLE)"
@@ -39,12 +36,12 @@ def _is_positive(x: str) -> bool:
 def log(call: FlinkCall) -> str:
     """LOG of a number, or of a base and a number, which is a quotient of logarithms."""
     if len(call.args) == 1:
-        return _logarithm("LN", call.args[0])
+        return logarithm("LN", call.args[0])
     base, x = call.args
     divides = _is_positive(base) and float(base) != 1
     if divides and _is_positive(x):
         return call.same()
-    quotient = f"{_logarithm('LN', x)} / {_logarithm('LN', base)}"
+    quotient = f"{logarithm('LN', x)} / {logarithm('LN', base)}"
     if divides:
         return quotient
     # The logarithm of 1 is 0, and so much divided by 0 is NaN or infinite: Spark gives NULL.

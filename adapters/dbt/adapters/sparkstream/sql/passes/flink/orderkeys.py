@@ -127,9 +127,7 @@ class OrderKeys(Rewriter):
 
     def _refuse_twice(self, key: exp.Expr, name: str) -> None:
         self.refuse(
-            key,
-            f"{name} is ambiguous: two columns of this query are called so",
-            "call one of them otherwise, with AS",
+            key, f"{name} is ambiguous: two columns of this query are called so", "call one of them otherwise, with AS"
         )
 
 

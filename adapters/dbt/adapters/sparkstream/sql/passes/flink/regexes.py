@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 
 _NOTHING = "CAST(NULL AS STRING)"
 _WRONG = ("missing )", "unbalanced parenthesis", "unterminated character set", "nothing to repeat")
@@ -48,18 +49,9 @@ def _is_wrong(pattern: str | None) -> bool:
     return False
 
 
-def _finding(type_: str, call: FlinkCall) -> str:
+def found(type_: str, call: FlinkCall) -> str:
+    """REGEXP_COUNT, REGEXP_INSTR or REGEXP_SUBSTR: NULL for what is no pattern."""
     return f"CAST(NULL AS {type_})" if _is_wrong(call.literals[1]) else call.same()
-
-
-def count(call: FlinkCall) -> str:
-    """REGEXP_COUNT or REGEXP_INSTR: NULL for what is no pattern."""
-    return _finding("INT", call)
-
-
-def substr(call: FlinkCall) -> str:
-    """REGEXP_SUBSTR: NULL for what is no pattern."""
-    return _finding("STRING", call)
 
 
 def matches(call: FlinkCall) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import Edit
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast
 from dbt.adapters.sparkstream.sql.passes.flink.regexes import replacement, similar
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
@@ -92,10 +93,6 @@ def str_to_map(call: FlinkCall) -> str:
 def decode(call: FlinkCall) -> str:
     """DECODE. What is no UTF-8 becomes another character, where Spark fails."""
     return cast(call.args[0], "string") if (call.literals[1] or "").upper() in ("UTF-8", "UTF8") else call.same()
-
-
-def sha(call: FlinkCall) -> str:
-    return f"SHA2({call.args[0]}, {call.name[3:]})"
 
 
 def only(call: FlinkCall, pattern: str) -> str:

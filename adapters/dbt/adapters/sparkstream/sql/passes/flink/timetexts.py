@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.passes.flink import instants
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError, cast
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import pieces
 
 _DIGITS = 3

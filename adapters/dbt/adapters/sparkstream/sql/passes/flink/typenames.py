@@ -5,9 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, RefusedError
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 
 _LONGEST = 2**31 - 1
@@ -69,7 +70,7 @@ def can_be_null(node: exp.Expr) -> bool | None:
         return False
     if isinstance(node, (exp.Null, exp.Column, exp.Dot)) or node.args.get("safe"):  # TRY_CAST
         return True
-    if isinstance(node, _OF_ONE) or (isinstance(node, exp.Cast) and not _is_sized_text(node)):
+    if isinstance(node, _OF_ONE) or (isinstance(node, exp.Cast) and not node.to.is_type("char", "varchar")):
         return can_be_null(node.this)
     if isinstance(node, _OF_ALL):
         sides = can_be_null(node.left), can_be_null(node.right)
@@ -78,8 +79,3 @@ def can_be_null(node: exp.Expr) -> bool | None:
         values = [can_be_null(value) for value in node.expressions]
         return False if False in values else None if None in values else True
     return None
-
-
-def _is_sized_text(node: exp.Cast) -> bool:
-    """Whether a value is cast to CHAR or VARCHAR, whose sizes Spark's types haven't."""
-    return node.to.is_type("char", "varchar")

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.types import (
     is_numeric,
     spark_type,
 )
-from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, Types, first_operand, fixed
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
 from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_type
@@ -61,14 +61,6 @@ def _interval(node: exp.Interval, of: TypeOf, numbers: Numbers) -> str | None:
     return "interval" if first is None else length_type(str(first.name or first.sql()))
 
 
-def _difference(node: Difference, of: TypeOf, numbers: Numbers) -> str | None:
-    return length_type(node.args["unit"])
-
-
-def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
-    return arithmetic_type(node, of(node.left), of(node.right))
-
-
 def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
     """A constant; the 0 of `0.5` is a digit."""
     whole, point, fraction = node.name.partition(".")
@@ -101,11 +93,6 @@ def _word(node: exp.Column, of: TypeOf, numbers: Numbers) -> str | None:
     return WORDS[clock][1] if clock else None
 
 
-def _first(types: Types, numbers: Numbers) -> str | None:
-    """FIRST and LAST of MATCH_RECOGNIZE have an offset behind the value."""
-    return types[0] if types else None
-
-
 def _bracket(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
     """`MAP['a', 1]`, a field of a row, or an element."""
     if not is_map_constructor(node):
@@ -127,13 +114,16 @@ def _tuple(node: exp.Tuple, of: TypeOf, numbers: Numbers) -> str | None:
 
 FLINK = SPARK.but(
     nodes={
-        **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
+        **dict.fromkeys(
+            (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
+            lambda node, of, numbers: arithmetic_type(node, of(node.left), of(node.right)),
+        ),
         **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
         **dict.fromkeys((exp.DPipe, exp.Substring, exp.Overlay), fixed("string")),
         **dict.fromkeys((exp.UnicodeString, exp.ByteString, exp.National), fixed("string")),
         exp.Interval: _interval,
         **dict.fromkeys((exp.Order, exp.IgnoreNulls, exp.RespectNulls), first_operand),
-        Difference: _difference,
+        Difference: lambda node, of, numbers: length_type(node.args["unit"]),
         JsonPath: _json,
         JsonConstructor: fixed("string"),
         exp.Bracket: _bracket,
@@ -145,7 +135,8 @@ FLINK = SPARK.but(
     },
     functions={
         **{name: function.returns for name, function in FUNCTIONS.items() if function.returns},
-        **dict.fromkeys(NAVIGATION, _first),
+        # FIRST and LAST of MATCH_RECOGNIZE have an offset behind the value.
+        **dict.fromkeys(NAVIGATION, lambda types, numbers: types[0] if types else None),
     },
     calls={name: function.typed for name, function in FUNCTIONS.items() if function.typed},
     numbers=NUMBERS,

@@ -117,12 +117,7 @@ def _matched(
     if isinstance(join, AsOfJoin):  # to a LAST JOIN, two NULLs are equal
         there += [text(other) for _, other in found.strict]
     known = [*(f"{value} IS NOT NULL" for value in there), *map(select.source.term, found.conditions)]
-    both = UnionAll(
-        [
-            Select(mine, rows),
-            Select(theirs, text(join.this), where=[" AND ".join(known)]),
-        ]
-    )
+    both = UnionAll([Select(mine, rows), Select(theirs, text(join.this), where=[" AND ".join(known)])])
     partition = f"PARTITION BY {', '.join(keys)} " if keys else ""
     last = f"last_value({right}, true) OVER ({partition}{found.order} ROWS UNBOUNDED PRECEDING) AS {right}"
     return Select([*carried, last, "__is_left"], both)

@@ -73,7 +73,9 @@ def find_windows(source: Source, block: Block) -> dict[str, Window | None]:
             raise source.error(place, f"there are two windows named {name.name}", "give one of them another name")
         if isinstance(node, FramedWindow):
             found[key] = Window(_raw_name(source.text[slice(*place)]), node.value, place)
-        elif isinstance(node.args.get("alias"), exp.Identifier) and not _has_content(node):
+        elif isinstance(node.args.get("alias"), exp.Identifier) and not any(
+            map(node.args.get, ("partition_by", "order", "spec"))
+        ):
             pending[key] = node
         else:
             found[key] = None
@@ -88,10 +90,6 @@ def find_windows(source: Source, block: Block) -> dict[str, Window | None]:
 def _raw_name(text: str) -> str:
     """A name as written, in Spark's quotes."""
     return backticked(text[1:-1]) if text.startswith('"') else text
-
-
-def _has_content(node: exp.Window) -> bool:
-    return any(node.args.get(part) for part in ("partition_by", "order", "spec"))
 
 
 def _unknown(source: Source, name: exp.Expr, known: dict[str, Window | None]) -> Exception:

@@ -22,9 +22,7 @@ def check_block(select: FramedSelect) -> None:
         for clause, words in (("group", "GROUP BY"), ("having", "HAVING")):
             if clause in clauses:
                 raise source.error(
-                    clauses[clause],
-                    f"{words} and a window can't stand in one SELECT",
-                    "put one of them in a subquery",
+                    clauses[clause], f"{words} and a window can't stand in one SELECT", "put one of them in a subquery"
                 )
     if "from" not in clauses:
         raise source.error(select.block.span, "a window needs rows: this SELECT has no FROM", "write FROM and a table")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import COMPACT, Around, UnknownHere, by_type, dashed, text
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import COMPACT, Around, by_type, dashed, text
 from dbt.adapters.sparkstream.sql.passes.framing.times import may_be_time
 
 Conversion = Callable[[exp.Expr, "str | None"], "Around | None"]
@@ -117,7 +118,7 @@ def conversion(name: str, value: exp.Expr, type_: str | None, times: frozenset[s
         times: the columns that may well be times.
     """
     if type_ == "date" and name in (*_NUMBERS, "BIGINT", "INT64"):
-        raise UnknownHere("a date is no number: without ANSI, Spark gives NULL", "write datediff(d, '2020-01-01')")
+        raise RefusedError("a date is no number: without ANSI, Spark gives NULL", "write datediff(d, '2020-01-01')")
     if type_ is None and name in _NUMBERS and may_be_time(value, times):
         return _of_likely_time(name)
     renamed = (f"{TYPES_OF_CONVERSIONS[name]}(", ")") if name in SPARK_TYPES else None

@@ -148,11 +148,7 @@ class Evaluation:
         self.frame = call.window.spec.frame
         self._keyed = by_key(self.frame) and not stream.ordered
         self.set = row_set(
-            self.frame,
-            unions=bool(stream.sources),
-            literal=stream.literal,
-            keyed=self._keyed,
-            running=stream.running,
+            self.frame, unions=bool(stream.sources), literal=stream.literal, keyed=self._keyed, running=stream.running
         )
         self.arguments = [select.source.rendered(a) for a in call.arguments]
 

@@ -8,13 +8,7 @@ from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing import lists
 from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED, over_array
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, Rows, nothing
-from dbt.adapters.sparkstream.sql.passes.framing.names import (
-    AGGREGATES,
-    CATEGORIES,
-    RANKS,
-    deviation_of,
-    usage,
-)
+from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, RANKS, deviation_of, usage
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import reach_end
 from dbt.adapters.sparkstream.sql.passes.framing.times import zero
 
@@ -201,8 +195,7 @@ def _spark_aggregate(aggregate: Evaluation, condition: str | None) -> str:
     """Any other aggregate that Spark has."""
     if aggregate.call.distinct:
         raise aggregate.fail(
-            f"DISTINCT can't stand in {aggregate.word} over a window",
-            "write count(DISTINCT x), or no DISTINCT",
+            f"DISTINCT can't stand in {aggregate.word} over a window", "write count(DISTINCT x), or no DISTINCT"
         )
     value = aggregate.arguments[0] if aggregate.arguments else "1"
     if aggregate.call.from_last:

@@ -12,6 +12,7 @@ from string import ascii_lowercase
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
@@ -26,13 +27,12 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     TEXT_OF_FLOAT,
     TO_INT,
     Around,
-    UnknownHere,
     named,
     substring,
     text,
     whole,
 )
-from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
+from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
 from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift, shifted_column
 
 _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
@@ -59,12 +59,12 @@ class OpenMLDBSpelling:
         self._times = likely_times(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):
-            yield _edit((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
+            yield edit_to((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
         yield from self._expressions(tree)
         yield from GroupedCalls(self._source, self._resolver).edits(tree)
         self._name_items(tree)
         for place, (closing, opening) in self._inserted.items():
-            yield _edit((place, place), "".join((*closing, *opening)))
+            yield edit_to((place, place), "".join((*closing, *opening)))
 
     def _expressions(self, tree: exp.Expr) -> Iterator[Edit]:
         for node in tree.walk(bfs=False):
@@ -102,16 +102,16 @@ class OpenMLDBSpelling:
                 and ("." in raw or begins_fraction(tokens, i))
                 and raw[-1].isdigit()
             ):
-                yield _edit(span, f"{raw}D")
+                yield edit_to(span, f"{raw}D")
             elif token.token_type is TokenType.STRING and following is TokenType.STRING:
                 if tokens[i + 1].start == span[1] and raw[-1] == self._source.text[span[1]]:
-                    yield _edit((token.end, span[1] + 1), f"\\{raw[-1]}")  # 'it''s' is two texts in Spark 4.0
+                    yield edit_to((token.end, span[1] + 1), f"\\{raw[-1]}")  # 'it''s' is two texts in Spark 4.0
             elif token.token_type is TokenType.COMMA and following is TokenType.FROM:
-                yield _edit(span, "")
+                yield edit_to(span, "")
             elif is_mod(tokens, i):
-                yield _edit(span, "%")
+                yield edit_to(span, "%")
             elif token.token_type in _SYMBOLS:
-                yield _edit(span, _SYMBOLS[token.token_type])
+                yield edit_to(span, _SYMBOLS[token.token_type])
 
     # -- calls ---------------------------------------------------------------------------------------
     def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
@@ -134,8 +134,8 @@ class OpenMLDBSpelling:
                 around = conversion(name, arguments[0], types[0], self._times)
             if function is not None and function.around is not None:
                 around = function.around(arguments, types)
-        except UnknownHere as error:
-            raise self._source.error(span, error.message, error.hint) from None
+        except RefusedError as error:
+            raise self._source.error(span, str(error), error.hint) from None
         if around is not None:
             yield from self._around(span, around)
 
@@ -143,10 +143,10 @@ class OpenMLDBSpelling:
         """CONCAT_WS is NULL if a value is, where Spark leaves the value out: `concat(a, '-', b)`."""
         first, *others = self._arguments(call)[1:] or [call]
         if isinstance(separator, exp.Literal):
-            yield _edit((call[0], first[0]), "concat(")
+            yield edit_to((call[0], first[0]), "concat(")
             ends = [first[1], *(end for _, end in others)]
             for end, (start, _) in zip(ends, others, strict=False):
-                yield _edit((end, start), f", {self._source.written(separator)}, ")
+                yield edit_to((end, start), f", {self._source.written(separator)}, ")
             return
         values = ascii_lowercase.replace("v", "").replace("s", "")[: len(others) + 1]
         if len(values) <= len(others):
@@ -170,7 +170,7 @@ class OpenMLDBSpelling:
         starts = [call[0], *(end for _, end in kept)]
         ends = [*(start for start, _ in kept), call[1]]
         for start, end, text_ in zip(starts, ends, around, strict=True):
-            yield _edit((start, end), text_)
+            yield edit_to((start, end), text_)
 
     def _cast(self, node: exp.Cast) -> Iterator[Edit]:
         """CAST(x AS BIGINT) is BIGINT(x)."""
@@ -183,20 +183,20 @@ class OpenMLDBSpelling:
         type_ = self._type(node.this, node)
         try:
             around = conversion(name, node.this, type_, self._times) if name in CONVERSIONS else None
-        except UnknownHere as error:
-            raise self._source.error(whole, error.message, error.hint) from None
+        except RefusedError as error:
+            raise self._source.error(whole, str(error), error.hint) from None
         if around is None:
             tokens = self._source.tokens_in(self._source.span(node.to))
             sized = any(token.token_type is TokenType.L_PAREN for token in tokens)
             for token in tokens:
                 word = token.text.upper()
                 if word in SPARK_TYPES and not sized:
-                    yield _edit((token.start, token.end + 1), SPARK_TYPES[word])
+                    yield edit_to((token.start, token.end + 1), SPARK_TYPES[word])
         elif len(around) == 1:
-            yield _edit(whole, around[0])
+            yield edit_to(whole, around[0])
         else:
-            yield _edit((whole[0], value[0]), around[0])
-            yield _edit((value[1], whole[1]), around[1])
+            yield edit_to((whole[0], value[0]), around[0])
+            yield edit_to((value[1], whole[1]), around[1])
 
     def _substring(self, node: exp.Substring) -> Iterator[Edit]:
         """A text from before its first character, or of place 0, is empty; Spark takes what there is."""
@@ -222,8 +222,8 @@ class OpenMLDBSpelling:
         tokens = self._source.tokens
         first = next((i for i in tokens.within((start, end)) if tokens[i].token_type is TokenType.L_BRACKET), None)
         if first is not None and first <= tokens.at(start) + 1:
-            yield _edit((start, tokens[first].end + 1), "array(")
-            yield _edit((end - 1, end), ")")
+            yield edit_to((start, tokens[first].end + 1), "array(")
+            yield edit_to((end - 1, end), ")")
 
     # -- operators -----------------------------------------------------------------------------------
     def _operands(self, node: exp.Expr) -> None:
@@ -310,7 +310,3 @@ class OpenMLDBSpelling:
         start, end = self._source.span(node)
         self._inserted[start][1].append(around[0])
         self._inserted[end][0].insert(0, around[1])
-
-
-def _edit(span: Span, text_: str) -> Edit:
-    return Edit(span, lambda: text_)

@@ -74,7 +74,7 @@ class Frames:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """One edit for every SELECT with windows or LAST JOIN; the SELECT is checked before anything is edited."""
         for select in find(tree, exp.Select):
-            if not (select.args.get("windows") or _has_frames(select)):
+            if not (select.args.get("windows") or any(own(select, exp.Window, LastJoin))):
                 continue
             if SPAN not in select.meta:
                 self._check_pipe(select)
@@ -102,10 +102,6 @@ class Frames:
                 "a window that Spark has not can't stand behind |>",
                 "write the SELECT in parentheses: FROM (SELECT *, sum(x) OVER w AS s FROM t WINDOW w AS ...) |> ...",
             )
-
-
-def _has_frames(select: exp.Select) -> bool:
-    return any(True for _ in own(select, exp.Window, LastJoin))
 
 
 class Lowering:

@@ -13,6 +13,7 @@ from string import ascii_lowercase
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, is_string
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, common, same
@@ -21,15 +22,6 @@ Around = Sequence[str]
 """The texts before the first argument, between the arguments, and behind the last one that is kept."""
 ScalarRule = Callable[[Sequence[exp.Expr], Sequence["str | None"]], "Around | None"]
 """Arguments of a call and their types -> the SQL around them; None where Spark's own function gives the same."""
-
-
-class UnknownHere(Exception):
-    """Spark can't say a call: what is wrong, and what to write."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
 
 
 def named(value: str, body: str) -> Around:
@@ -55,7 +47,7 @@ def _called(name: str) -> ScalarRule:
 
 def _refused(name: str, instead: str) -> ScalarRule:
     def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-        raise UnknownHere(f"Spark has no {name}, and no other function gives its numbers", f"write {instead}")
+        raise RefusedError(f"Spark has no {name}, and no other function gives its numbers", f"write {instead}")
 
     return rule
 
@@ -63,10 +55,7 @@ def _refused(name: str, instead: str) -> ScalarRule:
 # -- texts ---------------------------------------------------------------------------------------------
 _ZEROS_AT_THE_END = "'([.][0-9]*[1-9])0+(?=e|$)|[.]0+(?=e|$)', '$1'"
 TO_INT = ("CAST(", " AS INT)")
-TEXT_OF_FLOAT = (
-    "regexp_replace(nullif(format_string('%g', CAST(",
-    f" AS DOUBLE)), 'null'), {_ZEROS_AT_THE_END})",
-)
+TEXT_OF_FLOAT = ("regexp_replace(nullif(format_string('%g', CAST(", f" AS DOUBLE)), 'null'), {_ZEROS_AT_THE_END})")
 """A DOUBLE as text, in at most six digits: 1, 0.333333 and 1e+10, where Spark writes 1.0 and 1.0E10."""
 
 
@@ -84,10 +73,6 @@ def text(type_: str | None) -> Around | None:
     )
 
 
-def _strcmp(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    return named("ab", "CASE WHEN v.a < v.b THEN -1 WHEN v.a = v.b THEN 0 WHEN v.a > v.b THEN 1 END")
-
-
 def _like(operator: str) -> ScalarRule:
     def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
         escape = [" ESCAPE "] if len(arguments) == 3 else []
@@ -101,7 +86,7 @@ def _regexp_like(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> 
         return None
     flags = arguments[2]
     if not isinstance(flags, exp.Literal) or set(flags.name) - set("ceims"):
-        raise UnknownHere("regexp_like takes flags of c, e, i, m and s", "write regexp_like(x, pattern, 'i')")
+        raise RefusedError("regexp_like takes flags of c, e, i, m and s", "write regexp_like(x, pattern, 'i')")
     kept = "".join(sorted(set(flags.name) & set("ims")))
     return ("regexp_like(", f", concat('(?{kept})', ", "))") if kept else ("regexp_like(", ", ", ")")
 
@@ -120,12 +105,12 @@ def _date_format(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> 
         return None
     pattern = arguments[1]
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        raise UnknownHere("the format of date_format is a text here", "write date_format(ts, '%Y-%m-%d')")
+        raise RefusedError("the format of date_format is a text here", "write date_format(ts, '%Y-%m-%d')")
     found = ""
     for percent, letter, plain in re.findall(r"(%)(.)|([^%]+|%$)", pattern.name, re.S):
         if percent and letter not in _FORMATS:
             known = " ".join(f"%{each}" for each in _FORMATS)
-            raise UnknownHere(f"Spark has no %{letter} in a format", f"there are {known}")
+            raise RefusedError(f"Spark has no %{letter} in a format", f"there are {known}")
         found += _FORMATS[letter] if percent else re.sub(r"[A-Za-z]+", r"'\g<0>'", plain.replace("'", "''"))
     return "date_format(", f", {string_literal(found)})"
 
@@ -150,7 +135,7 @@ def _pointer(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Arou
         return None
     path = arguments[1]
     if not isinstance(path, exp.Literal) or not path.is_string or path.name[:1] not in ("", "/"):
-        raise UnknownHere(
+        raise RefusedError(
             "the path of get_json_object is a JSON pointer, as a text, here", "write get_json_object(x, '/a/0')"
         )
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.name.split("/")[1:]]
@@ -212,7 +197,7 @@ def _truncate(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Aro
     if len(arguments) != 1:
         return None
     if types[0] in ("timestamp", "date"):  # of which Spark would take the seconds, or NULL
-        raise UnknownHere(f"a {types[0]} is no number to truncate", "write bigint(ts), which is in milliseconds")
+        raise RefusedError(f"a {types[0]} is no number to truncate", "write bigint(ts), which is in milliseconds")
     if types[0] in INTEGERS:
         return ("(", ")") if types[0] in ("int", "bigint") else ("CAST(", " AS INT)")
     return whole("bigint", types[0]) or ("CAST(CAST(", " AS BIGINT) AS DOUBLE)")
@@ -303,10 +288,6 @@ _HAVERSINE = (
     "2 * 6372.8D * asin(sqrt(power(sin(radians(v.c - v.a) / 2), 2) + "
     "cos(radians(v.a)) * cos(radians(v.c)) * power(sin(radians(v.d - v.b) / 2), 2))) END"
 )
-
-
-def _last_day(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    return ("last_day(timestamp_millis(", "))") if len(types) == 1 and types[0] in INTEGERS else None
 
 
 def _unix_timestamp(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
@@ -413,7 +394,9 @@ SCALARS: dict[str, Scalar] = {
     "LCASE": Scalar(_called("lower")),
     "LIKE_MATCH": Scalar(_like("LIKE"), _BOOLEAN),
     "REGEXP_LIKE": Scalar(_regexp_like),
-    "STRCMP": Scalar(_strcmp, _INT),
+    "STRCMP": Scalar(
+        _fixed(*named("ab", "CASE WHEN v.a < v.b THEN -1 WHEN v.a = v.b THEN 0 WHEN v.a > v.b THEN 1 END")), _INT
+    ),
     "SUBSTR": Scalar(_substring, _STRING),
     "UCASE": Scalar(_called("upper")),
     "UNHEX": Scalar(_fixed("CAST(unhex(", ") AS STRING)"), returns=_STRING),
@@ -434,7 +417,7 @@ SCALARS: dict[str, Scalar] = {
     **_each("HOUR MINUTE SECOND", lambda name: Scalar(_field(name), of_time=True)),
     "DATE_FORMAT": Scalar(_date_format),
     "DATEDIFF": Scalar(returns=_INT, each=dashed),
-    "LAST_DAY": Scalar(_last_day, of_time=True),
+    "LAST_DAY": Scalar(_field("last_day"), of_time=True),
     "UNIX_TIMESTAMP": Scalar(_unix_timestamp),
     "WEEK": Scalar(_week, _INT, of_time=True),
 }

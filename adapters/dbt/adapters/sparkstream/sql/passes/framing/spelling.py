@@ -21,7 +21,8 @@ from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, coun
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 
-def _edit(span: Span, text: str) -> Edit:
+def edit_to(span: Span, text: str) -> Edit:
+    """An edit to a text that is known."""
     return Edit(span, lambda: text)
 
 
@@ -51,13 +52,13 @@ class SQLstreamSpelling:
         for elapsed in find(tree, Elapsed):
             start, end = self._source.span(elapsed)
             behind = self._source.span(elapsed.this)[1]
-            yield _edit((start, start), "CAST(")
-            yield _edit((behind, end), f" AS INTERVAL {elapsed.args['units']})")
+            yield edit_to((start, start), "CAST(")
+            yield edit_to((behind, end), f" AS INTERVAL {elapsed.args['units']})")
         for call in find(tree, exp.Anonymous):
             # It says that its value grows, and is the value.
             if call.name.upper() == "MONOTONIC" and len(call.expressions) == 1:
                 start = self._source.call_span(call)[0]
-                yield _edit((start, self._source.span(call.expressions[0])[0]), "(")
+                yield edit_to((start, self._source.span(call.expressions[0])[0]), "(")
         yield from whole_divisions(self._source, self._resolver, tree)
         yield from stream_joins(self._source, tree)
         for select in find(tree, exp.Select):
@@ -70,13 +71,13 @@ class SQLstreamSpelling:
             raw = self._source.text[token.start : token.end + 1]
             span = token.start, token.end + 1
             if token.token_type == TokenType.IDENTIFIER and raw.startswith('"'):
-                yield _edit(span, backticked(token.text))
+                yield edit_to(span, backticked(token.text))
             elif token.token_type == TokenType.STRING and ("''" in raw[1:-1] or "\\" in raw):
-                yield _edit(span, string_literal(token.text))
+                yield edit_to(span, string_literal(token.text))
             elif is_stream_word(tokens, i):
                 end = tokens[i + 1].start
                 between = self._source.text[token.end + 1 : end]
-                yield _edit((token.start, end if not between.strip() else token.end + 1), "")
+                yield edit_to((token.start, end if not between.strip() else token.end + 1), "")
 
     def _names(self, select: exp.Select) -> Iterator[Edit]:
         """EXPR$0 for a column without an alias; one with a window is named by `Frames`."""

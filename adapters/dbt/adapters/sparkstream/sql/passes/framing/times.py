@@ -96,10 +96,7 @@ def shift(column: str, number: exp.Literal) -> Around:
     interval = f"{days} {hours:02}:{minutes:02}:{Decimal(left) / 1000:06.3f}"
     type_ = "int" if int(number.name) < 2**31 else "bigint"
     timed = f"typeof({column}) LIKE 'timestamp%'"
-    return (
-        f"from_csv(IF({timed}, '{interval}', '",
-        f"'), IF({timed}, 'n interval day to second', 'n {type_}')).n",
-    )
+    return (f"from_csv(IF({timed}, '{interval}', '", f"'), IF({timed}, 'n interval day to second', 'n {type_}')).n")
 
 
 def zero(column: str) -> str:

@@ -7,11 +7,12 @@ from typing import TypedDict
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.passes.flink.calls import RefusedError, UntypedError
+from dbt.adapters.sparkstream.sql.passes.flink.calls import UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.names import EVENT, WAYS_MATCH, MatchNames
@@ -60,7 +61,7 @@ class Values:
         """The edits of a measure or a condition."""
         for node in top.walk():
             if isinstance(node, exp.Column) and is_column(node):
-                yield self._edit(node, self._column(node, top))
+                yield Edit(self._source.span(node), lambda node=node: self._column(node, top))  # type: ignore[misc]
             elif isinstance(node, exp.Anonymous):
                 name = node.name.upper()
                 span = self._source.call_span(node)
@@ -83,9 +84,6 @@ class Values:
                 else:
                     found |= self._names.told_by(node.table, **_place(call))
         return found
-
-    def _edit(self, node: exp.Expr, text: str) -> Edit:
-        return Edit(self._source.span(node), lambda: text)
 
     def _column(self, column: exp.Column, top: exp.Expr) -> str:
         name = self._source.written(column.this)

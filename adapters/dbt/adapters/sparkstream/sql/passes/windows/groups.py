@@ -197,9 +197,7 @@ class GroupWindows:
         kind, bound = AUXILIARY[name]
         if read is None or kind != read.window.name:
             raise source.error(
-                span,
-                f"{name} needs {kind} with the same arguments in GROUP BY",
-                f"write GROUP BY {_USAGE[kind]}",
+                span, f"{name} needs {kind} with the same arguments in GROUP BY", f"write GROUP BY {_USAGE[kind]}"
             )
         if not self._read(call).same(read):
             raise source.error(
