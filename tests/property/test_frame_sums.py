@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 SCHEMA = {
     "numbers": {
         "id": "int", "k": "string", "ts": "timestamp", "wall": "timestamp_ntz", "day": "date",
-        "v": "int", "b": "bigint", "m": "decimal(10,2)", "wide": "decimal(27,4)", "t": "tinyint",
+        "v": "int", "b": "bigint", "m": "decimal(10,2)", "x": "decimal(14,4)", "wide": "decimal(27,4)",
+        "t": "tinyint",
     }
 }  # fmt: skip
 AGGREGATES = (
     "count(*) OVER w AS n, count(v) OVER w AS nv, count(v, m) OVER w AS both, count_if(v > 0) OVER w AS up,"
     " sum(v) OVER w AS v, sum(b) OVER w AS b, sum(b + v) OVER w AS bv,"
-    " sum(m) OVER w AS m, sum(wide) OVER w AS wide, sum(t + v) OVER w AS tv,"
+    " sum(m) OVER w AS m, avg(m) OVER w AS am, sum(x) OVER w AS x, avg(x) OVER w AS ax,"
+    " sum(wide) OVER w AS wide, sum(t + v) OVER w AS tv,"
     " avg(v) OVER w AS av, mean(t) OVER w AS at, -sum(v * 2) OVER w + 1 AS twice"
 )
 LENGTHS = (0, 1, MS, 5 * SECOND, 5 * MINUTE, HOUR, HOUR + 1, DAY - 1, DAY, DAY + HOUR)
@@ -113,6 +115,7 @@ def make(spark: SparkSession, table: Table, *, large: bool = False) -> None:
         " CAST(timestamp_micros(CAST(ts AS BIGINT)) AS TIMESTAMP_NTZ) AS wall,"
         " CAST(timestamp_micros(CAST(ts AS BIGINT)) AS DATE) AS day, CAST(v AS INT) AS v, CAST(b AS BIGINT) AS b,"
         f" CAST({others} * 11111111.11 AS DECIMAL(10,2)) AS m,"
+        f" CAST({others} * 1111111111.1111 - 0.0003 AS DECIMAL(14,4)) AS x,"
         f" CAST({others} * 11111111111111111111111.1111 AS DECIMAL(27,4)) AS wide,"
         f" CAST({others} * 14 AS TINYINT) AS t FROM VALUES {values} AS numbers(id, ts, k, v, b)"
     ).createOrReplaceTempView("numbers")

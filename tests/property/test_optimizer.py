@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 INPUT = (
     "(SELECT number, ts, k, v, v * 0.25D AS d, CAST(v * 1.37 AS DECIMAL(10,2)) AS m,"
+    " CAST(v * 999999999.9999 AS DECIMAL(14,4)) AS x,"
     " CAST(v * 1.0001 AS DECIMAL(22,4)) AS wide, v * 1000000007L AS b, v > 0 AS flag, CAST(v AS STRING) AS s"
     " FROM all_rows WHERE number = {})"
 )
@@ -94,7 +95,8 @@ QUERIES = {
     "sums": over("window_start, window_end, k, sum(v) AS v, sum(m) AS m, sum(d) AS d, sum(v + m) AS vm", KEYED),
     "exact sums": over(
         "window_start, window_end, k, sum(v) AS v, sum(b) AS b, sum(m) AS m, sum(wide) AS w, avg(v) AS av,"
-        " avg(m) AS am, sum(v) FILTER (WHERE v > 2) AS v2, count(*) FILTER (WHERE k = 'a') AS n",
+        " avg(m) AS am, sum(x) AS x, avg(x) AS ax,"
+        " sum(v) FILTER (WHERE v > 2) AS v2, count(*) FILTER (WHERE k = 'a') AS n",
         KEYED,
     ),
     "different values": over(
@@ -111,7 +113,9 @@ QUERIES = {
         "WHERE v IS NULL OR v <> 3 GROUP BY window_start, window_end",
     ),
     "no aggregate": over("window_start, window_end, k", KEYED),
-    "averages": over("window_start, window_end, avg(v) AS v, avg(m) AS m, mean(d) AS d, avg(m * 3) AS m3"),
+    "averages": over(
+        "window_start, window_end, avg(v) AS v, avg(m) AS m, mean(d) AS d, avg(m * 3) AS m3, avg(x) AS x, min(x) AS low"
+    ),
     "extremes": over("window_start, window_end, min(v) AS low, max(s) AS high, min(d) AS d, max(m) AS m, max(ts) AS t"),
     "logic": over(
         "window_start, window_end, bool_and(flag) AS a, bool_or(flag) AS o, every(v > 3) AS e,"

@@ -9,7 +9,8 @@ from dbt.adapters.sparkstream.sql import explain, translate
 SCHEMA = {
     "t": {
         "k": "string", "ts": "timestamp", "wall": "timestamp_ntz", "dy": "date", "n": "bigint", "v": "int",
-        "b": "bigint", "m": "decimal(10,2)", "huge": "decimal(38,2)", "d": "double", "f": "float",
+        "b": "bigint", "m": "decimal(10,2)", "wide": "decimal(18,4)", "huge": "decimal(38,2)", "d": "double",
+        "f": "float",
     }
 }  # fmt: skip
 LAST_HOUR = "PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
@@ -131,7 +132,8 @@ ROWS_RANGE = "PARTITION BY k ORDER BY ts ROWS_RANGE BETWEEN INTERVAL '1' HOUR PR
         ("sum(v)", f"{ROWS_RANGE} EXCLUDE CURRENT_TIME", None),
         ("sum(v)", f"{ROWS_RANGE} MAXSIZE 5", None),
         ("sum(b)", ROWS_RANGE, "frame-sums"),
-        ("avg(m)", ROWS_RANGE, None),
+        ("avg(m)", ROWS_RANGE, "frame-sums"),
+        ("avg(wide)", ROWS_RANGE, None),
         ("max(v)", ROWS_RANGE, None),
         ("sum(v)", "PARTITION BY k ORDER BY n ROWS_RANGE BETWEEN 3 PRECEDING AND CURRENT ROW", None),
         ("sum(v)", "PARTITION BY k ORDER BY v ROWS_RANGE BETWEEN 3 PRECEDING AND CURRENT ROW", "frame-sums"),

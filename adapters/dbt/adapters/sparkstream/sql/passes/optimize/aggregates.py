@@ -18,6 +18,8 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 _COUNT = "coalesce({0}, 0)"
 _ADDED = "coalesce({a} + {b}, {a}, {b})"
 """The sum of two values, either of which may be NULL."""
+_LOW_BITS = 25
+"""Bits of the low half of a short DECIMAL, which has less than 2^50 without its point."""
 
 
 @dataclass(frozen=True)
@@ -97,29 +99,52 @@ def _sum(call: Arguments) -> Mergeable:
     if not is_decimal(call.type):
         return Mergeable((replace(partial, subtracts=call.type in INTEGERS, wide=call.type == "bigint"),))
     precision, scale = decimal_parts(call.type)
+    if _is_short(precision, scale):
+        high, low = (replace(partial, sql=f"sum({half})", subtracts=True) for half in _halves_of_decimal(call, scale))
+        unit = f"0.{1:0{scale}}" if scale else "1"
+        total = f"(CAST({{0}} AS DECIMAL(20,0)) * {1 << _LOW_BITS} + {{1}}) * {unit}"
+        return Mergeable((high, low), f"CAST({total} AS DECIMAL({precision + 10},{scale}))")
     if precision > 27:  # the sum has all 38 digits, where `a + b` has one digit less behind the point
         return Mergeable((replace(partial, combine=None),))
     type_ = f"decimal({precision + 10},{scale})"
     return Mergeable((replace(partial, type=type_, subtracts=True),))
 
 
+def _is_short(precision: int, scale: int) -> bool:
+    """Whether a DECIMAL is added up as two BIGINTs. A sum of DECIMALs is an object for each row in Spark."""
+    return precision <= 14 and scale <= 7
+
+
+def _halves_of_decimal(call: Arguments, scale: int) -> tuple[str, str]:
+    """A DECIMAL, without its point, as a high and a low half: the sum of 10^10 such halves is a BIGINT.
+
+    The product of doubles is less than a half from the whole number that it stands for.
+    """
+    value = f"CAST(rint({call.sql if is_column(call.sql) else f'({call.sql})'} * 1E{scale}D) AS BIGINT)"
+    return f"shiftright({value}, {_LOW_BITS})", f"{value} & {(1 << _LOW_BITS) - 1}"
+
+
 def _avg(call: Arguments) -> Mergeable:
     if call.type is None or call.type.startswith("interval"):
         raise NoRule(f"avg of {'a type that nobody knows' if call.type is None else f'an {call.type}'}")
     count = Partial(f"count({call.sql})", counts=True, subtracts=True)
-    if call.type in ("tinyint", "smallint", "int"):  # whose sum has room in a BIGINT
+    if call.type in ("tinyint", "smallint", "int", "double"):  # a sum of integers has room in a BIGINT
         return Mergeable((*_sum(call).partials, count), "{0} / nullif({1}, 0)")
     if not is_decimal(call.type):
         return Mergeable((Partial(f"sum(CAST({call.sql} AS DOUBLE))"), count), "{0} / nullif({1}, 0)")
     precision, scale = decimal_parts(call.type)
+    total = _sum(call)
+    if _is_short(precision, scale):  # total / count has enough digits to be rounded again: averages lie further apart
+        result = f"CAST({total.result} / nullif({{2}}, 0) AS DECIMAL({precision + 4},{scale + 4}))"
+        return Mergeable((*total.partials, count), result)
     if scale > 10 or precision - scale > 18 or precision > 27:
         raise NoRule(f"avg of a {call.type} may need more digits than a DECIMAL has")
     # avg rounds once. total / count keeps too few digits for that, so the whole part and the rest are divided apart.
-    total, part = _sum(call).partials[0], f"decimal({scale + 5},{scale + 4})"
+    part = f"decimal({scale + 5},{scale + 4})"
     fraction = f"CAST(CAST({{0}} % {{1}} AS DECIMAL(38,28)) / CAST({{1}} AS DECIMAL(10,0)) AS {part})"
     whole = f"CAST({{0}} DIV {{1}} AS DECIMAL({precision - scale + 1},0))"
     result = f"IF({{1}} > 0, CAST({whole} + {fraction} AS DECIMAL({precision + 4},{scale + 4})), NULL)"
-    return Mergeable((total, count), result)
+    return Mergeable((*total.partials, count), result)
 
 
 def _count(call: Arguments) -> Mergeable:
@@ -231,16 +256,14 @@ def subtracted(call: Arguments, less: Callable[[str], str]) -> str:
     # Spark evaluates a window expression once for each time that it is written.
     if any(how.result.count(f"{{{i}}}") > 1 for i in range(len(how.partials))):
         raise NoRule(f"{call.name} of a {call.type} would take more sums than it saves")
-    counted = any(partial.counts for partial in how.partials)
-    values = []
-    for partial in how.partials:
-        if partial.wide:
-            value = joined(*(less(f"sum({half})") for half in halves(call.sql)))
-        else:
-            value = partial.cast(less(partial.sql))
-        # Where nothing is left to average, its count says so.
-        values.append(value if counted else f"IF({less(partial.present or '')} > 0, {value}, NULL)")
-    return values[0] if how.result in ("{0}", _COUNT) else how.result.format(*values)
+    values = [
+        joined(*(less(f"sum({half})") for half in halves(call.sql))) if each.wide else each.cast(less(each.sql))
+        for each in how.partials
+    ]
+    result = values[0] if how.result in ("{0}", _COUNT) else how.result.format(*values)
+    if any(partial.counts for partial in how.partials):  # where nothing is left to average, its count says so
+        return result
+    return f"IF({less(how.partials[0].present or '')} > 0, {result}, NULL)"
 
 
 def running(call: Arguments, come: str, gone: str, key: str | None = None) -> str:

@@ -16,8 +16,6 @@ are computed once. Each of these windows is a row of the result, unless it holds
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, SliceColumn, Slices
 
@@ -33,20 +31,21 @@ def prefixes_and_suffixes(slices: Slices, every: int) -> Cells:
     names = [c.name for c in slices.columns]
     count = next(c.name for c in slices.columns if c.partial.counts)
     last = f"explode({slices.lasts('__from', '__until', every)}) AS __last"
-    has_rows = [f"{count}_prefix IS NOT NULL OR {count}_suffix IS NOT NULL"]
-    windows = Select(["*"], _prefixes(slices), views=[last], where=has_rows)
+    has_rows = [f"{count}_prefix IS NOT NULL OR __suffix.{count} IS NOT NULL"]
     if all(c.partial.combine for c in slices.columns):
-        return Cells(windows, {c.name: _combined(c) for c in slices.columns})
-    values = [f"IF(__is_prefix, {name}_prefix, {name}_suffix) AS {name}" for name in names]
+        combined = [f"{_combined(c)} AS {c.name}" for c in slices.columns]
+        events = Select([*slices.carried, "__from", "__until", *combined], _prefixes(slices), where=has_rows)
+        return Cells(Select(["*"], events, views=[last]))
+    values = [f"IF(__is_prefix, {name}_prefix, __suffix.{name}) AS {name}" for name in names]
     both = [last, "explode(array(TRUE, FALSE)) AS __is_prefix"]
-    parts = replace(windows, items=[*slices.carried, "__last", *values], views=both)
+    parts = Select([*slices.carried, "__last", *values], _prefixes(slices), views=both, where=has_rows)
     return Cells(Select(["*"], slices.merging(parts, ["__last"])))
 
 
 def _combined(column: SliceColumn) -> str:
     """The partials of prefix and suffix as one."""
     combine = column.partial.combine or ""
-    return column.partial.cast(combine.format(a=f"{column.name}_prefix", b=f"{column.name}_suffix"))
+    return column.partial.cast(combine.format(a=f"{column.name}_prefix", b=f"__suffix.{column.name}"))
 
 
 def _suffixes(slices: Slices) -> Select:
@@ -82,6 +81,7 @@ def _events(slices: Slices) -> Select:
 
 def _prefixes(slices: Slices) -> Select:
     """The prefix and the suffix after each event, for the slices from the event until the next one."""
+    suffix = ", ".join(c.name for c in slices.columns)
     items = [
         *slices.carried,
         "greatest(__at, __block) AS __from",
@@ -91,11 +91,7 @@ def _prefixes(slices: Slices) -> Select:
             f"{c.merged(' OVER __so_far', f'CASE WHEN __event = 0 THEN {c.name} END')} AS {c.name}_prefix"
             for c in slices.columns
         ),
-        *(
-            f"(last(CASE WHEN __event > 0 THEN named_struct('value', {c.name}) END, TRUE) OVER __so_far).value "
-            f"AS {c.name}_suffix"
-            for c in slices.columns
-        ),
+        f"last(CASE WHEN __event > 0 THEN struct({suffix}) END, TRUE) OVER __so_far AS __suffix",
     ]
     by = f"{slices.per('__block')}ORDER BY __at ROWS"
     return Select(items, _events(slices), windows=_frames("__so_far", by))

@@ -163,7 +163,7 @@ def _sums(slices: Slices) -> list[tuple[str, str]]:
             found += [(name, name)]
         if partial.distinct:
             found += [(f"{name}_out", f"{name}_out")]
-        if not partial.counts and slices.count_of(column) is None:
+        if not partial.counts and _counter(slices, column) == f"{name}_set":
             found += [(f"{name}_set", f"CAST({name} IS NOT NULL AS INT)")]
     return found
 
@@ -179,8 +179,15 @@ def _difference(slices: Slices, column: SliceColumn, frame: str, without: str) -
         left = partial.cast(_less(name, frame, without))
     if partial.counts:
         return left
-    count = slices.count_of(column)
-    return f"IF({_less(count.name if count else f'{name}_set', frame, without)} > 0, {left}, NULL)"
+    return f"IF({_less(_counter(slices, column), frame, without)} > 0, {left}, NULL)"
+
+
+def _counter(slices: Slices, column: SliceColumn) -> str:
+    """The sum that is 0 where no slice has a value: the count of the values, or of the slices with a value."""
+    if count := slices.count_of(column):
+        return count.name
+    same = column.partial.present, column.filter
+    return next(f"{c.name}_set" for c in slices.columns if (c.partial.present, c.filter) == same)
 
 
 def _less(name: str, frame: str, without: str, out: str | None = None) -> str:
