@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,14 @@ def _quick_java() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _no_loggers_of_earlier_tests() -> Iterator[None]:
+    """dbt's loggers go with the test that has run it: pytest closes the streams that they write to."""
+    yield
+    if dbt_events := sys.modules.get("dbt_common.events.event_manager_client"):
+        dbt_events.cleanup_event_logger()
+
+
 PROCESSES = ("browser", "docs", "functional", "integration", "kill", "server")
 """Folders with tests that start processes, or wait for them."""
 
@@ -75,14 +84,14 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
 
 
 @pytest.fixture(scope="module")
-def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Project]:
+def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Project]]:
     """Makes dbt projects: `make_project({"models/a.sql": "select 1 as x"}, type="spark", ...)`."""
-    embedded.conf.unset("spark.sql.session.timeZone")  # another module may have set it
 
     def make(files: dict[str, str], **target: Any) -> Project:
         return Project(tmp_path_factory.mktemp("shop"), embedded, files, target)
 
-    return make
+    yield make
+    embedded.conf.unset("spark.sql.session.timeZone")  # a project may have set it
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -58,8 +57,8 @@ def test_spark_sql_in_docs_is_what_runs(name: str) -> None:
     assert translated(page) == page
 
 
-def test_pictures_of_frames_are_what_the_script_draws() -> None:
-    sys.path.insert(0, str(DOCS))
+def test_pictures_of_frames_are_what_the_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(DOCS)
     from make_frames import pictures
 
     drawn = pictures()
@@ -68,8 +67,8 @@ def test_pictures_of_frames_are_what_the_script_draws() -> None:
     assert all(f"(frames/{name})" in page for name in drawn)
 
 
-def test_pictures_of_windows_are_what_the_script_draws() -> None:
-    sys.path.insert(0, str(DOCS))
+def test_pictures_of_windows_are_what_the_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(DOCS)
     from make_windows import pictures
 
     drawn = pictures()
@@ -97,15 +96,15 @@ def test_changes_are_lines_for_the_changelog() -> None:
             assert len(line) <= 160, path.name
 
 
-def test_the_page_of_configs_is_what_the_script_writes() -> None:
-    sys.path.insert(0, str(DOCS))
+def test_the_page_of_configs_is_what_the_script_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(DOCS)
     from make_settings import PAGE, page
 
     assert PAGE.read_text(encoding="utf-8") == page(), "run python docs/make_settings.py"
 
 
-def test_pictures_of_series_are_what_the_script_draws() -> None:
-    sys.path.insert(0, str(DOCS))
+def test_pictures_of_series_are_what_the_script_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(DOCS)
     from make_series import pictures
 
     drawn = pictures()
