@@ -1,4 +1,4 @@
-"""The configs of a streaming model as a value, checked before anything runs."""
+"""A streaming model as a run knows it: its configs as a value, checked before anything runs, and dbt's facts."""
 
 from __future__ import annotations
 

@@ -21,15 +21,16 @@ ONLY_ADDED = "a stream reads what is only ever added to"
 _REPEATED = re.compile(
     r'Cannot invoke "scala\.collection\.IterableOps\.map\([^\n]{0,200}"scala\.Option\.get\(\)" is null'
 )
-"""How it fails: it compares what it has read with what Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
+"""How Spark 4.1 fails after a repeated micro-batch: it compares what it has read with what
+Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
 
 UNKNOWN_SCHEMA = f"SPARKSTREAM_SCHEMA_{secrets.token_hex(8)}"
-"""The word with which a query says that, before the number and the source; another in each run, so no row has it."""
+"""The word with which a query says that it lacks a schema, before the number and the source. Another in each run, so no
+row has it."""
 
 _UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
 
 _IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")
-
 _IN_ICEBERG = re.compile(CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
 """How Delta and Iceberg say that a source has commits that don't only add rows."""
 

@@ -1,4 +1,4 @@
-"""`sparkstream streams stop`: how a run is told to end by another process.
+"""Models that are left running (`sparkstream stream`), and runs that another process ends (`sparkstream streams stop`).
 
 On a server, that process says so in the properties of the table, where the run looks for signs of another run anyway.
 The catalog of a Spark in the dbt process is this process's own, so there a run and whoever stops it meet in the

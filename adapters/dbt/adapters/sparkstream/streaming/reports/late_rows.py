@@ -1,4 +1,4 @@
-"""Rows that no window has: late rows, rows whose time is too far ahead, and rows without a time.
+"""Rows that the table has not: late, with a time too far ahead, without a time, or with values that can't be read.
 
 Such rows are counted exactly, and kept where a model wants them. Spark counts late rows after it has aggregated the
 rows of a micro-batch, so its count is too small. So where a micro-batch has such rows, its files, or its records of

@@ -1,4 +1,4 @@
-"""Overview of all streaming models of a project, for `sparkstream streams`."""
+"""Overview of all streaming models of a project: `sparkstream streams`, for people and in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.lease import EXPIRES
-from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.parts import table_of
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import bytes_in_words
@@ -108,14 +108,11 @@ def _told(model: StreamModel, ledger: Ledger | None, totals: Mapping[str, Any]) 
     holder = ledger.holder
     if holder is None:
         return {**told, "status": STOPPED, **totals}
-    status = RUNNING if _is_alive(holder) else KILLED
-    return {**told, "status": status, "process": holder.pid, "host": holder.host, **totals}
-
-
-def _is_alive(holder: Holder) -> bool:
-    """Whether a run is on its way; one of another machine by its last sign of life."""
     alive = holder.is_alive()
-    return abs(time.time() - holder.alive) < EXPIRES if alive is None else alive
+    if alive is None:  # of another machine
+        alive = abs(time.time() - holder.alive) < EXPIRES
+    status = RUNNING if alive else KILLED
+    return {**told, "status": status, "process": holder.pid, "host": holder.host, **totals}
 
 
 def _totals(engine: Engine, runs: str, tables: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -34,8 +34,10 @@ class ProgressLine:
             yield None
             return
         with self._lock:
-            if not self._models:
-                self._make_room()
+            if not self._models:  # the line is taken away before dbt writes to a terminal, and put back below
+                self._handlers = [(handler, handler.emit) for handler in _terminal_handlers()]
+                for handler, emit in self._handlers:
+                    handler.emit = self._above(emit)  # type: ignore[assignment,method-assign]
             self._models[model] = ""
         try:
             yield lambda text: self._show(model, text)
@@ -46,7 +48,8 @@ class ProgressLine:
                     self._draw()
                 else:
                     self._write(CLEAR)
-                    self._step_back()
+                    for handler, emit in self._handlers:
+                        handler.emit = emit  # type: ignore[assignment,method-assign]
 
     def _out(self) -> TextIO:
         return self._stream or sys.stderr
@@ -70,12 +73,6 @@ class ProgressLine:
         self._out().flush()
 
     # -- dbt's own lines -----------------------------------------------------------------------------
-    def _make_room(self) -> None:
-        """Has the line taken away before dbt writes to a terminal, and put back below."""
-        for handler in _terminal_handlers():
-            self._handlers.append((handler, handler.emit))
-            handler.emit = self._above(handler.emit)  # type: ignore[assignment,method-assign]
-
     def _above(self, emit: Callable[[logging.LogRecord], None]) -> Callable[[logging.LogRecord], None]:
         def write(record: logging.LogRecord) -> None:
             with self._lock:
@@ -84,11 +81,6 @@ class ProgressLine:
                 self._draw()
 
         return write
-
-    def _step_back(self) -> None:
-        for handler, emit in self._handlers:
-            handler.emit = emit  # type: ignore[assignment,method-assign]
-        self._handlers.clear()
 
 
 def _columns(stream: TextIO) -> int:

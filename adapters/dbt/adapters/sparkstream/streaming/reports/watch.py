@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
@@ -13,7 +12,6 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables, warnings
 from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, corrected_windows
-from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, bytes_in_words, counted
 
 
@@ -127,14 +125,16 @@ class Watch:
         )
         parts += [counted(number, noun) + behind for number, noun, behind in others if number]
         watermark, last = self.progress.watermark, self.progress.last
-        if watermark is not None:
-            parts.append(
-                "all windows closed" if watermark.year > 9000 else f"watermark {_local(self._parts.engine, watermark)}"
-            )
-        if last is not None:
-            parts.append(f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}")
-        else:
-            parts.append("nothing new")
+        if watermark is not None and watermark.year > 9000:
+            parts.append("all windows closed")
+        elif watermark is not None:
+            # Spark has the answer when it plans a query on VALUES, and runs no job for it.
+            micros = round(watermark.timestamp() * 1_000_000)
+            query = f"SELECT CAST(timestamp_micros(m) AS STRING) FROM VALUES ({micros}L) AS v (m)"
+            [(text,)] = self._parts.engine.sql(query)  # on the clock of the session's zone
+            parts.append(f"watermark {str(text).removesuffix(':00')}")
+        state = "nothing new" if last is None else f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}"
+        parts.append(state)
         return Outcome(", ".join(parts), self.rows, left.late, is_caught_up)
 
     def settle(self) -> None:
@@ -186,11 +186,3 @@ class Watch:
         broken_table = broken if model.config.keep_unreadable else None
         for text in warnings(left, self.progress.watermark, model.config.max_future, late_table, broken_table):
             self._parts.warn(f"{model.unique_id}: {text}")
-
-
-def _local(engine: Engine, moment: datetime) -> str:
-    """A moment on the clock of the session's time zone."""
-    # Spark has the answer when it plans a query on VALUES, and runs no job for it.
-    micros = round(moment.timestamp() * 1_000_000)
-    [(text,)] = engine.sql(f"SELECT CAST(timestamp_micros(m) AS STRING) FROM VALUES ({micros}L) AS v (m)")
-    return str(text).removesuffix(":00")

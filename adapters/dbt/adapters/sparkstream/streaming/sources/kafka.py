@@ -1,4 +1,4 @@
-"""Topics of Kafka as sources of streams."""
+"""Topics of Kafka as sources of streams, and brokers that can't be reached: Spark would ask them for minutes."""
 
 from __future__ import annotations
 

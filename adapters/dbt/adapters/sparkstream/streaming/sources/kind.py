@@ -1,4 +1,4 @@
-"""Kinds of sources: all in which sources differ is here, and in a class for each kind in the modules next to it."""
+"""Kinds of sources: all in which sources differ. Tables and files are here, topics and classes in Python next to it."""
 
 from __future__ import annotations
 

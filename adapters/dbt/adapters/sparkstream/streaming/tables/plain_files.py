@@ -101,17 +101,14 @@ class FileTable(StreamTable):
         place = Backfilled.place(facts.location)
         # For a run that is killed meanwhile: nobody reads the folder yet.
         self.note(left={**ledger.left, place: 0})
-        self._backfilled.fill(replaced, place, self.columns(), self._partitions())
+        [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
+        self._backfilled.fill(replaced, place, self.columns(), len(str(spec).split("/")))
         left = {**ledger.left, **dict.fromkeys([facts.location, *self.remains(ledger)], now)}
         if facts.kind != "EXTERNAL":
             left[facts.location] = 0  # the files of a MANAGED table go with it
         self._backfilled.give_place(ledger, holder, left, self._files_of)
         self._facts = None
         self.refresh()
-
-    def _partitions(self) -> int:
-        [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
-        return len(str(spec).split("/"))
 
     def _files_of(self, table: str) -> str:
         """What `check_foreign` needs to know of the files of a staging table."""

@@ -180,13 +180,7 @@ class Rebuilt(StagingTable):
     )
 
     def __init__(
-        self,
-        engine: Engine,
-        table: str,
-        noting: AbstractContextManager[Any],
-        *,
-        notes: str = "",
-        purges: bool = False,
+        self, engine: Engine, table: str, noting: AbstractContextManager[Any], *, notes: str = "", purges: bool = False
     ) -> None:
         super().__init__(engine, table, noting)
         self._notes = notes

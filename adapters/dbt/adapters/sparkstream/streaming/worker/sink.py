@@ -1,4 +1,4 @@
-"""Sink of a micro-batch's rows. Runs in the driver's Python worker, so it imports nothing of this package."""
+"""Sink of a micro-batch's rows: the table, then a topic. Runs in the driver's Python worker and imports nothing."""
 
 from __future__ import annotations
 
