@@ -282,14 +282,7 @@ class StreamingModels:
             return overview(engine, chosen)
 
     def stop(self, names: Sequence[str], patience: float) -> dict[str, str]:
-        """Ends the runs of streaming models, each when its micro-batch has ended.
-
-        Args:
-            patience: seconds to wait for all of them to end.
-
-        Returns:
-            What `stopping.stopped` gives.
-        """
+        """Ends the runs of streaming models, each when its micro-batch has ended."""
         chosen, environment = self._chosen(names), self._adapter.connections.environment
         if environment.python == SESSION:
             return stopped({model.name: Announced(environment.project, model.id) for model in chosen}, patience)

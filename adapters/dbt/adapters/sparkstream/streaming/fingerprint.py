@@ -27,8 +27,6 @@ class Definition:
 
     Attributes:
         sql: the query as written, with the streams by name.
-        dialect: what it is written in.
-        columns: names and types of the columns it gives.
         flush: whether the query has an input for flushing.
         zone: the time zone whose clock windows follow.
         keeps: what is kept in another way than as Spark's state.

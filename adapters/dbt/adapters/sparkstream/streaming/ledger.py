@@ -139,7 +139,6 @@ class Ledger:
         batch: the last micro-batch that is recorded; -1 for none.
         files: what the table's format needs to know to find rows of others.
         ended: the last micro-batch of a run that has ended by itself: none is due until rows come.
-        holder: the run that has the table.
         told_to_end: the id of a run that is told to end when its micro-batch has ended.
         staging: the folder of a staged rebuild, recorded before that is made. Where the catalog chooses the folder, a
             name stands for it, without a slash.

@@ -84,7 +84,6 @@ class StreamConfig:
 
         Args:
             config: the model's configs; those that aren't ours, dbt's or dbt-spark's are the user's own.
-            root: the project's folder, which has the files of schemas.
 
         Raises:
             StreamingError: one is misspelt, has no meaning here, can't have its value, or contradicts another.
@@ -303,8 +302,6 @@ class Model:
 
     Attributes:
         identifier: the last part of its table's name.
-        relation: its table, as SQL names it.
-        runs: the table of micro-batches, as SQL names it.
         contract: column -> type, where the model has a contract.
         comments: column -> description, and the table's under an empty name, where the model persists them.
         staging_of: the model's own table, where `relation` is a staged rebuild; else empty.

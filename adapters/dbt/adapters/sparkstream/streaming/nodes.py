@@ -52,9 +52,6 @@ def stream_of(
         delay: the watermark, if it is given for this stream.
         event_time: the event time, if it is given for this stream.
         is_here: whether Spark has the files of this machine.
-
-    Raises:
-        StreamingError: the model can't read streams, or the arguments are wrong.
     """
     if not is_streaming(model["resource_type"], model["config"]["materialized"]):
         raise StreamingError(

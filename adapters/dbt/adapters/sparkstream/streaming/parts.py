@@ -156,7 +156,6 @@ class Parts:
         """What a micro-batch's rows go to.
 
         Args:
-            columns: names and types of the columns that the query gives.
             begun: the last micro-batch that an earlier run has begun.
         """
         config, table = self.model.config, self.table

@@ -148,12 +148,7 @@ class SourceChanged(StreamingError):
 
 
 class UnknownSchema(StreamingError):
-    """A value is written with a schema that nobody has asked the registry for yet.
-
-    Attributes:
-        id: the schema's number.
-        relation: the source that has the value.
-    """
+    """A value is written with a schema that nobody has asked the registry for yet."""
 
     def __init__(self, id_: int, relation: str) -> None:
         super().__init__(f"{relation} has values with the schema {id_}, which came when the run had begun")

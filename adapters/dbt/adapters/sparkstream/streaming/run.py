@@ -67,9 +67,6 @@ class Run:
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
 
-        Args:
-            empty: whether to make the table only.
-
         Raises:
             StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
         """

@@ -36,7 +36,6 @@ class Backfill:
     """A backfill of a model.
 
     Args:
-        plan: of its query, as its runs have it.
         batch: of the same query, with windows and no slices: what runs in batch.
     """
 

@@ -101,8 +101,6 @@ class OfSessions:
     Attributes:
         start: the column with the begin of a session.
         key: the column with its end.
-        since: the first time.
-        until: the last one.
     """
 
     start: str
@@ -129,7 +127,6 @@ def sessions(engine: Engine, table: str, rows: str, windows: OfWindows, columns:
 
     Args:
         rows: a view of all sessions that batch gives, closed or not.
-        windows: the sessions in the range.
         columns: the columns that both have.
     """
     start, end = backticked(windows.start), backticked(windows.key)

@@ -102,10 +102,6 @@ class OnServer:
 def stopped(ways: Mapping[str, Way], patience: float) -> dict[str, str]:
     """Ends runs, each when its micro-batch has ended.
 
-    Args:
-        ways: name of a model -> how its run is reached.
-        patience: seconds to wait for all of them to end.
-
     Returns:
         Name -> what has become of its run: `NO_RUN`, `ENDED` or `KILLED`. A run that goes on is not in it.
     """

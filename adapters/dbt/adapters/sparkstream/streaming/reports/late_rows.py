@@ -57,10 +57,7 @@ class LeftOut:
 
     Attributes:
         late: rows that came after their windows were closed; one that is late for several windows counts for each.
-        ahead: rows whose time is too far ahead.
-        untimed: rows without a time.
         furthest: the latest of the times too far ahead, on the clock of the session's zone.
-        unreadable: rows with values that can't be read.
     """
 
     late: int = 0
@@ -122,9 +119,6 @@ class LateRows:
 
     Args:
         engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
-
-    Attributes:
-        portions: what its micro-batches have read.
     """
 
     def __init__(

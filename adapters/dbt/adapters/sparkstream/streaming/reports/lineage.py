@@ -250,8 +250,6 @@ class Dataset:
     """A table, a folder of files or a topic.
 
     Attributes:
-        namespace: where it is.
-        name: its name there.
         table: what Spark's catalog calls it, as SQL; None for what is no table.
         view: the name under which Spark has its columns; None where nothing has.
     """
@@ -263,11 +261,7 @@ class Dataset:
 
 
 def catalog_namespace(method: str, host: str | None, port: int | None, settings: Mapping[str, str]) -> str:
-    """Where tables are.
-
-    Args:
-        settings: the values of `SETTINGS`, as Spark has them.
-    """
+    """Where tables are."""
     metastore = urlsplit(settings.get(METASTORES, "").split(",")[0])
     if metastore.hostname:
         return f"hive://{metastore.hostname}:{metastore.port or 9083}"
@@ -281,7 +275,6 @@ def table(namespace: str, relation: str, view: str | None = None) -> Dataset:
     """A table or view of the catalog.
 
     Args:
-        relation: its name, as SQL has it.
         view: the name under which Spark has its columns; None for its own.
     """
     return Dataset(namespace, relation.replace("`", ""), relation, view or relation)
@@ -315,9 +308,5 @@ def of_source(namespace: str, source: StreamSource) -> list[Dataset]:
 
 
 def of_sink(sink: Topic, relation: str) -> Dataset:
-    """The topic that a model's rows are sent to.
-
-    Args:
-        relation: the model's table, whose columns its records have.
-    """
+    """The topic that a model's rows are sent to."""
     return topic(sink.servers, sink.name, relation)

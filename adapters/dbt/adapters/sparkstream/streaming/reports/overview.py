@@ -64,13 +64,7 @@ _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 @dataclass(frozen=True)
 class StreamModel:
-    """A streaming model of a project.
-
-    Attributes:
-        relation: its table, as SQL names it.
-        runs: the table `sparkstream_runs` of its schema.
-        file_format: what its table is stored as.
-    """
+    """A streaming model of a project."""
 
     id: str
     name: str
@@ -179,11 +173,7 @@ def _label(text: str) -> str:
 
 
 def table(streams: Streams, now: float) -> list[str]:
-    """Lines for people.
-
-    Args:
-        now: in seconds since the epoch.
-    """
+    """Lines for people; `now` is in seconds since the epoch."""
     rows = [_HEAD, *(_row(stream, now) for stream in streams)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

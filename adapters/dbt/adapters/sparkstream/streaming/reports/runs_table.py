@@ -52,7 +52,6 @@ class RunsTable:
     """The rows of one model in the table.
 
     Args:
-        model: the model, which names the table.
         made: tells the model's table from earlier ones of the model.
     """
 
@@ -74,7 +73,6 @@ class RunsTable:
         Args:
             appended: micro-batch -> rows that went into the model's table, and windows where columns tell them.
             corrected: micro-batch -> closed windows that late rows have corrected; none where it isn't named.
-            left_out: micro-batch -> rows that were left out.
         """
         if not batches:
             if not self._engine.exists(self._model.runs):
@@ -109,9 +107,6 @@ class RunsTable:
         """Adds a backfill.
 
         Args:
-            range_: the range that it was given, in words.
-            added: rows that it has put in.
-            removed: rows that it has taken out.
             windows: windows that the rows put in are of; None where columns don't tell.
             batch: the number of the last micro-batch, which the rows have got.
             started: when it began, in seconds since the epoch.

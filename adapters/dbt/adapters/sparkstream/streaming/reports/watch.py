@@ -20,8 +20,6 @@ class Outcome:
     """What a run did.
 
     Attributes:
-        message: for the line that dbt prints.
-        late: how many came too late.
         is_caught_up: whether it has ended as there was nothing more to read, and not as it was told to end.
         goes_on: whether it is to be left running, now that a staged rebuild has its place.
     """
@@ -44,8 +42,6 @@ class Watch:
         identities: for each source, what tells it from a new source of the same name.
 
     Attributes:
-        progress: of the micro-batches so far.
-        finished: the last one that has ended.
         rows: how many rows the micro-batches that are recorded have appended.
         windows: how many windows they have closed; None where columns don't tell.
         corrected: how many closed windows they have corrected.
@@ -91,7 +87,6 @@ class Watch:
 
         Args:
             last: the last micro-batch that was recorded before this run.
-            ended: the fields to record of the run's end.
         """
         config = self._parts.model.config
         every = self._parts.model.compact_every

@@ -62,7 +62,6 @@ class AvroRows:
         """What a sink says of schemas; files with schemas are read.
 
         Args:
-            given: the sink's config, with `schema` and `schema_registry`.
             topic: the topic, which the subject is named by.
         """
         registry = None
@@ -79,12 +78,8 @@ class AvroRows:
         """A row as bytes, as SQL. A registry is asked for the number of the schema, and gets a schema that it hasn't.
 
         Args:
-            row: the struct of them, as SQL.
             topic: the topic, which a schema of the columns is named by.
             registers: whether the registry is told, and its number stands before the bytes; no for a check.
-
-        Raises:
-            StreamingError: the schema isn't one of these columns, or the registry doesn't take it.
         """
         schema = self._schema(columns, topic)
         if self.registry is None or not registers:
@@ -114,11 +109,7 @@ def _written(row: str, schema: str) -> str:
 
 
 def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
-    """The schema of rows, each column of which may be NULL.
-
-    Raises:
-        StreamingError: a name or a type that Avro hasn't.
-    """
+    """The schema of rows, each column of which may be NULL."""
     fields = []
     for column, type_ in columns:
         if not _NAME.fullmatch(column):
@@ -132,11 +123,7 @@ def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
 
 
 def check(schema: str, columns: Sequence[tuple[str, str]]) -> None:
-    """Looks whether rows can be written with a schema, before any is in the table.
-
-    Raises:
-        StreamingError: it has other fields, or types that Spark doesn't write the columns as.
-    """
+    """Looks whether rows can be written with a schema, before any is in the table."""
     read = json.loads(schema)
     fields = {str(field["name"]).casefold(): field for field in fields_of(read) or []}
     names = {name.casefold() for name, _ in columns}

@@ -35,7 +35,6 @@ class Topic:
     Attributes:
         key: the columns that make a record's key; none for records without.
         value_format: `json`, `csv` or `avro`: how all columns of a row are written.
-        value_options: options of Spark's to_json or to_csv.
         options: options of Spark's Kafka sink, such as where Kafka is.
         avro: how rows are written in Avro; None for another format.
     """
@@ -49,12 +48,7 @@ class Topic:
 
     @classmethod
     def read(cls, given: Any, root: Path = Path()) -> Topic:
-        """Reads and checks the config.
-
-        Args:
-            given: a mapping with the keys of `KEYS`.
-            root: the project's folder, which has the files of schemas.
-        """
+        """Reads and checks the config."""
         if not isinstance(given, Mapping):
             raise StreamingError(f"sink is not a mapping: {given!r}\n  {_EXAMPLE}")
         for name in given:
@@ -87,23 +81,12 @@ class Topic:
         )
 
     def producer(self, columns: Sequence[tuple[str, str]], generation: str) -> Producer:
-        """What sends the rows of a table.
-
-        Args:
-            generation: tells the table from earlier tables of the same name.
-
-        Raises:
-            StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.
-        """
+        """What sends the rows of a table."""
         options = {**dict(self.options), "topic": self.name}
         return Producer(options, self._key_sql(columns), self._value_sql(columns), generation)
 
     def checked_value(self, columns: Sequence[tuple[str, str]]) -> str:
-        """The value of a record of the model's columns, as SQL, before anything is told to a schema registry.
-
-        Raises:
-            StreamingError: the model hasn't a column of the key, or its rows can't be written in Avro.
-        """
+        """The value of a record of the model's columns, as SQL, before anything is told to a schema registry."""
         self._key_sql(columns)
         return self._value_sql(columns, registers=False)
 

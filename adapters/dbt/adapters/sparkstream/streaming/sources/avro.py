@@ -35,7 +35,6 @@ def schema_of(given: Any, relation: str, root: Path, has_registry: bool) -> str 
 
     Args:
         given: a schema as JSON, the path of a file with one, or a version.
-        root: the folder that a path begins in.
     """
     example = f"write it such as schema: schemas/bid{SUFFIX}, or the JSON of the schema itself"
     if isinstance(given, int) and not isinstance(given, bool):
@@ -128,11 +127,7 @@ class Schemas:
 
     @classmethod
     def of(cls, reader: Mapping[str, Any]) -> Schemas:
-        """The schemas of a source; a registry is asked for the schemas that it has.
-
-        Raises:
-            StreamingError: the registry can't be asked, or hasn't the schema.
-        """
+        """The schemas of a source; a registry is asked for the schemas that it has."""
         given, registry = reader["schema"], reader.get("schema_registry")
         if registry is None:
             return cls(given)
@@ -158,9 +153,6 @@ class Schemas:
         """The record of a value as SQL, NULL where it can't be read.
 
         Values with the number of a schema that isn't known end the query (`UNKNOWN_SCHEMA`): it is asked for then.
-
-        Args:
-            relation: the source, for that error.
         """
         if self.registry is None:
             return self._read(value, self.read_as, options)

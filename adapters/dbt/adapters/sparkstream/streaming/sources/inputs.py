@@ -73,11 +73,7 @@ class Sources:
         return self._facts[relation]
 
     def seen(self, source: StreamSource) -> StreamSource:
-        """A source as it can be streamed: of a view, the table below it, seen through the view's query.
-
-        Raises:
-            StreamingError: the view has rows that aren't each of one row of a table.
-        """
+        """A source as it can be streamed: of a view, the table below it, seen through the view's query."""
         view = source.relation
         query: RowView | None = None
         facts = self.facts_of(view)
@@ -114,11 +110,7 @@ class Sources:
                 self._format(source).check_beginning(self._engine.sql, source.relation, self._choice == "accept")
 
     def check_streams(self, source: StreamSource) -> None:
-        """Looks whether a source is one that a stream can follow.
-
-        Raises:
-            StreamingError: its files are other ones after each compaction, or its rows change.
-        """
+        """Looks whether a source is one that a stream can follow."""
         if not source.reader and self.facts_of(source.relation).updates:
             raise StreamingError(
                 f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "
@@ -204,11 +196,7 @@ class Sources:
         return is_all_there and sum(not files for files in read) <= sum(not files for files in current)
 
     def all_read(self, sources: Sequence[StreamSource], recorded: Recorded) -> Mapping[str, int]:
-        """The files of the sources: path -> time of the last change, in milliseconds. All of them have been read.
-
-        Raises:
-            StreamingError: there are others, or nobody can tell.
-        """
+        """The files of the sources: path -> time of the last change, in milliseconds. All of them have been read."""
         self.look_again()
         found: dict[str, int] = {}
         read = _ReadFiles.of(recorded)

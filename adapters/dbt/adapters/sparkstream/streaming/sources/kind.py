@@ -49,11 +49,8 @@ class Read:
     """What a micro-batch has read of all streams of a model, as Spark numbers them.
 
     Attributes:
-        files: the files, each once.
         until: of Kafka, the number that Spark has for a stream -> the first records that come after it.
         since: tells by this number where the first records are.
-        is_only: whether the model has one stream.
-        location: tells the folder of a table.
     """
 
     files: Sequence[str]

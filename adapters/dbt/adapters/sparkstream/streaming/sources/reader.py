@@ -121,11 +121,7 @@ def located(path: str, relation: str, root: Path, is_here: bool) -> str:
     """Where a path leads: a relative one begins in the project's folder.
 
     Args:
-        path: as the source's meta has it.
         is_here: whether Spark has the files of this machine.
-
-    Raises:
-        StreamingError: the path is relative, and Spark is elsewhere.
     """
     if not is_relative(path):
         return path

@@ -32,7 +32,6 @@ class Registered:
 
     Attributes:
         id: the number that stands before the values.
-        schema: the schema, as JSON.
     """
 
     id: int
@@ -46,11 +45,7 @@ class SchemaRegistry:
     url: str
 
     def versions(self, subject: str) -> list[int]:
-        """The versions that a subject has.
-
-        Raises:
-            StreamingError: the registry hasn't the subject, or can't be asked.
-        """
+        """The versions that a subject has."""
         found = self._get(f"/subjects/{quote(subject, safe='')}/versions")
         if found is None:
             raise StreamingError(
@@ -61,11 +56,7 @@ class SchemaRegistry:
         return [int(version) for version in found]
 
     def version(self, subject: str, version: int) -> Registered:
-        """A version of a subject.
-
-        Raises:
-            StreamingError: the registry hasn't it, it isn't Avro, or the registry can't be asked.
-        """
+        """A version of a subject."""
         found = self._get(f"/subjects/{quote(subject, safe='')}/versions/{version}")
         if found is None:
             has = ", ".join(map(str, self.versions(subject)))
@@ -75,11 +66,7 @@ class SchemaRegistry:
         return Registered(int(found["id"]), self._avro(found, f"version {version} of {subject}"))
 
     def register(self, subject: str, schema: str) -> int:
-        """Gives a subject a version with a schema, unless it has one, and the number of the schema.
-
-        Raises:
-            StreamingError: the registry doesn't take it, or can't be asked.
-        """
+        """Gives a subject a version with a schema, unless it has one, and the number of the schema."""
         answer = self._ask("POST", f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema})
         if answer.status_code in _REFUSED:
             raise StreamingError(
@@ -91,11 +78,7 @@ class SchemaRegistry:
         return int(self._body(answer)["id"])
 
     def by_id(self, id_: int) -> str | None:
-        """The schema with a number; None where the registry hasn't one.
-
-        Raises:
-            StreamingError: it isn't Avro, or the registry can't be asked.
-        """
+        """The schema with a number; None where the registry hasn't one."""
         found = self._get(f"/schemas/ids/{id_}")
         return None if found is None else self._avro(found, f"schema {id_}")
 

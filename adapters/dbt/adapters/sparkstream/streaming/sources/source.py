@@ -27,7 +27,6 @@ class StreamSource:
     """A stream that a model reads under a name.
 
     Attributes:
-        view: the name that the model's query has for it.
         event_time: the column with the time that the watermark is of; None for the model's `event_time`.
         watermark: how late a row may be; None for the model's `watermark`.
         reader: format, options, path and schema of a source that isn't a table (`meta: stream:` of a dbt source).

@@ -35,9 +35,6 @@ def parsed(rows: DataFrame, kind: Kind, schemas: Schemas | None) -> DataFrame:
 
     Args:
         schemas: of values in Avro; None for values of another format.
-
-    Raises:
-        StreamingError: the source has no value, or the schema can't be understood.
     """
     reader, relation = kind.reader, kind.relation
     format_ = reader["value_format"]
@@ -100,11 +97,7 @@ _SEVERAL = {
 
 
 def seen(rows: DataFrame, kind: Kind) -> DataFrame:
-    """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them.
-
-    Raises:
-        StreamingError: names collide, or `select` can't be understood.
-    """
+    """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them."""
     reader, relation = kind.reader, kind.relation
     columns = [backticked(name) for name in rows.columns]
     if kind.has_values:

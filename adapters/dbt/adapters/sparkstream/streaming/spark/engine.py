@@ -54,11 +54,7 @@ logger = AdapterLogger("SparkStream")
 
 @dataclass(frozen=True)
 class Rows:
-    """A query that Spark has understood.
-
-    Attributes:
-        columns: names and Spark types of its columns.
-    """
+    """A query that Spark has understood."""
 
     columns: tuple[tuple[str, str], ...]
     frame: DataFrame
@@ -113,12 +109,7 @@ class Engine:
         return str(client._user_id or ""), str(client._session_id)
 
     def end_queries(self, session: tuple[str, str], patience: float = 600) -> None:
-        """Ends what another session on the same server has left running, a query when its micro-batch has ended.
-
-        Args:
-            session: user and id of the session.
-            patience: seconds to wait for the end of a micro-batch.
-        """
+        """Ends what another session on the same server has left running, a query when its micro-batch has ended."""
         if self._url is None:
             return
         try:
@@ -170,7 +161,6 @@ class Engine:
         """The data files of a table.
 
         Args:
-            folder: where it lies, as the catalog says.
             where: a condition on columns that it is partitioned by, for the files of some partitions.
         """
         with spark_errors(), listed_at_once(self._spark, folder):
@@ -222,11 +212,7 @@ class Engine:
             return rows
 
     def add_stage(self, stage: Stage) -> None:
-        """Makes a window function known under a name, its window's end marked as what the watermark closes.
-
-        Raises:
-            StreamingError: its time column has no watermark.
-        """
+        """Makes a window function known under a name, its window's end marked as what the watermark closes."""
         with spark_errors():
             rows = self._spark.sql(stage.sql)
             metadata = {field.name.casefold(): dict(field.metadata) for field in rows.schema.fields}
@@ -251,11 +237,7 @@ class Engine:
             rows.createOrReplaceTempView(stage.view)
 
     def query(self, plan: StreamPlan) -> Rows:
-        """The rows of a plan's query. Rows that have to wait leave when the watermark has passed the marked column.
-
-        Raises:
-            StreamingError: what Spark says is wrong, or nothing says when rows may leave the stream.
-        """
+        """The rows of a plan's query. Rows that have to wait leave when the watermark has passed the marked column."""
         with spark_errors():
             self._leave_semi_joins()
             rows = self._spark.sql(plan.query)
@@ -327,11 +309,7 @@ class Engine:
             logger.warning(f"{error}\n  this is what this machine finds; the server goes on asking for some minutes")
 
     def check_topic(self, topic: Topic, value: str, columns: Sequence[tuple[str, str]]) -> None:
-        """Looks whether Spark has its connector to Kafka, and can write the rows as values.
-
-        Args:
-            value: what is written of a row, as SQL.
-        """
+        """Looks whether Spark has its connector to Kafka, and can write the rows as values."""
         if topic.avro is not None:
             nulls = ", ".join(f"CAST(NULL AS {type_}) AS {backticked(name)}" for name, type_ in columns)
             with needs_avro("sink", self.version), spark_errors("sink: schema"):
@@ -352,7 +330,6 @@ class Engine:
 
         Args:
             sink: gets the rows of each micro-batch, and its number.
-            name: of the query, for people.
             interval: time between two micro-batches; None to process what is there and end.
             mode: `append` for rows that are final, `update` for rows that a micro-batch has changed.
         """

@@ -123,11 +123,7 @@ class Folders:
         return {}
 
     def digests(self, path: str, options: Mapping[str, str], uris: Collection[str]) -> dict[str, str]:
-        """A hash of the lines of each of some files, by the files' paths.
-
-        Args:
-            uris: the files, as `stored_files` has them.
-        """
+        """A hash of the lines of each of some files, by the files' paths."""
         if not uris:
             return {}
         with _no_folder(), spark_errors():

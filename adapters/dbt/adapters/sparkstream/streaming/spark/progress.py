@@ -38,16 +38,13 @@ class MicroBatch:
 
     Attributes:
         number: its number since the table was made, from 0.
-        rows: how many rows it read from the sources.
         watermark: the watermark that it closed windows by; None before there is one.
         state_rows: rows in state after it: keys of open windows, and rows that wait.
-        state_bytes: memory that the state takes.
         late: rows that came after their windows were closed, as Spark counts them.
         is_behind: whether a row may have a time before the watermark.
         ran: whether it was a micro-batch at all, and not a report that there was nothing to do.
         is_odd: whether a row may have no time, or one too far ahead.
         observed: the times of its rows, where they are observed; else `is_odd` goes by what Spark always reports.
-        unreadable: rows with values that could not be read.
     """
 
     number: int
@@ -115,10 +112,7 @@ class Progress:
     """What the micro-batches of a run have done together. It takes no more room when there are more of them.
 
     Attributes:
-        many: how many there were.
-        rows: how many rows they have read.
         milliseconds: how long they took.
-        last: the last one.
         watermark: the last watermark that windows were closed by.
     """
 
@@ -140,7 +134,6 @@ class Progress:
         """All of it in a line, with what the run does at the moment.
 
         Args:
-            doing: in Spark's words.
             state: what each row of Spark's state is, such as `open window`.
         """
         if self.last is None:
@@ -279,9 +272,6 @@ def started(start: Callable[[], T]) -> T:
     The server gives that process ten seconds to import pyspark and report, which no setting changes and a busy machine
     may not keep. Nothing of the query has begun then, so it is started again. One starts after the other, as several at
     once make each other late.
-
-    Raises:
-        StreamingError: the process has not reported in time, every time.
     """
     from pyspark.errors import PySparkException
 

@@ -186,9 +186,6 @@ class Streams:
 
         Args:
             is_question: whether only its columns are asked for, which it may have before its files are there.
-
-        Raises:
-            StreamingError: the source can't be read by a batch.
         """
         try:
             with spark_errors(f"can't read {source.relation}"):
@@ -299,14 +296,7 @@ def observation(time: str, until: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Observed:
-    """The times of the rows of a micro-batch, as Spark has observed them in the query itself.
-
-    Attributes:
-        untimed: rows without a time.
-        ahead: rows whose time is too far ahead.
-        furthest: the latest of the times that are too far ahead.
-        earliest: the earliest time of all rows.
-    """
+    """The times of the rows of a micro-batch, as Spark has observed them in the query itself."""
 
     untimed: int = 0
     ahead: int = 0

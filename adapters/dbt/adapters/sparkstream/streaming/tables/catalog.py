@@ -29,10 +29,6 @@ class Facts:
     Attributes:
         kind: `MANAGED`, `EXTERNAL` or `VIEW`.
         created: when it was made, as the catalog writes it; in Delta and Iceberg an id, which tells the same.
-        query: of a view; empty for a table.
-        namespace: what names in the query without a schema are in.
-        provider: what its rows are stored as, such as `parquet`.
-        properties: its properties, as the catalog writes them.
     """
 
     kind: str

@@ -29,11 +29,7 @@ _OF_THE_CATALOG = ("transient_lastDdlTime",)
 
 
 class StagingTable:
-    """The staging table of one table.
-
-    Args:
-        noting: held while something is recorded of the table.
-    """
+    """The staging table of one table."""
 
     stage: ClassVar[Stage]
     foreign: ClassVar[str]
@@ -265,7 +261,6 @@ class Compaction(StagingTable):
             finished: the last micro-batch; all rows get its number.
             columns: the table's columns; the micro-batch's number is the last.
             partition_by: the columns that it is partitioned by beside the number of the micro-batch.
-            files_of: gives what `check_foreign` needs of a table, by its name.
 
         Returns:
             What `check_foreign` needs from now on.
@@ -345,9 +340,5 @@ class Backfilled(StagingTable):
     def give_place(
         self, ledger: Ledger, holder: Holder, left: Mapping[str, int], files_of: Callable[[str], str]
     ) -> None:
-        """Gives the table's name to the staging table.
-
-        Args:
-            files_of: gives what `check_foreign` needs of a table, by its name.
-        """
+        """Gives the table's name to the staging table."""
         self._take_over(ledger, holder, files_of, files_left=None, left=left)

@@ -61,7 +61,6 @@ class StreamTable:
 
         Args:
             ledger: what is recorded of it. `check_foreign` has seen it since.
-            every: after so many micro-batches; None for never.
         """
         return False
 
@@ -69,7 +68,6 @@ class StreamTable:
         """Puts the rows into few files, if there are many by now.
 
         Args:
-            every: after so many micro-batches.
             last: the last micro-batch that was recorded before this run.
             finished: the last one now, with nothing half done.
             partition_by: the columns that the table is partitioned by, beside the number of the micro-batch.
@@ -84,12 +82,7 @@ class StreamTable:
         return False
 
     def create(self, columns: Sequence[tuple[str, str]], model: Model, ledger: Ledger) -> Ledger:
-        """Makes the table of a model, and gives what is recorded of it.
-
-        Raises:
-            StreamingError: columns that no table can have, a folder that holds something else, or what Spark says is
-                wrong.
-        """
+        """Makes the table of a model, and gives what is recorded of it."""
         config, comments = model.config, model.comments
         names = [name.casefold() for name, _ in columns]
         if BATCH in names:
@@ -231,13 +224,7 @@ class StreamTable:
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
-        """Rows, and windows where they can be told, that each micro-batch has appended; and what `check_foreign` needs.
-
-        Args:
-            after: the micro-batch before the first.
-            finished: the last one.
-            windows: the columns that tell windows apart, if there are any.
-        """
+        """Rows, and windows where columns tell, that each micro-batch has appended; and what `check_foreign` needs."""
         found = self._appended(after, windows, None)
         return {n: counts for n, counts in found.items() if n <= finished}, ""
 

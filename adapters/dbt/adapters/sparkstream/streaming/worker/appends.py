@@ -114,9 +114,6 @@ class DeltaAppend(Sink):
     """Appends to a table in Delta, in one commit for each micro-batch.
 
     The commit says which micro-batch it is of, and Delta makes no second one for it.
-
-    Args:
-        generation: tells the table from earlier tables of the same name.
     """
 
     def __init__(self, *, generation: str, **common: Any) -> None:

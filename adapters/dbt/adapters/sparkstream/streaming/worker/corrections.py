@@ -63,7 +63,6 @@ class Corrections:
 
         Args:
             rows: all rows of the micro-batch, with the table's columns.
-            number: the column with the number of the micro-batch, by which the table is partitioned.
 
         Returns:
             The rows for the micro-batch's own partition: of the windows that no earlier one has rows of.

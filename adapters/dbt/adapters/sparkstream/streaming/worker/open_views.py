@@ -38,7 +38,6 @@ class OpenViews:
         names: the names of the model's table, of the two views and of the table of rows, as SQL has them.
         columns: the columns of the model's table, without the number of the micro-batch, as SQL has them.
         number: the column of the model's table that has that number, as SQL has it.
-        closed: the view that `query` reads.
         open_windows: gives the open windows, for that view; over views that the kept state has made.
         query: gives rows as the model's table has them.
     """

@@ -72,11 +72,7 @@ class Done:
         self._corrections: dict[int, int] = {}
 
     def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
-        """Records a micro-batch, in place of the one before. The file is there as a whole or not at all.
-
-        Args:
-            corrected: how many windows it has corrected.
-        """
+        """Records a micro-batch, in place of the one before. The file is there as a whole or not at all."""
         lines = ", ".join(
             f"('{number} {windows}')" for number, windows in [*self._corrections.items(), (batch, corrected)]
         )
@@ -109,10 +105,8 @@ class Sink:
     A micro-batch that was interrupted comes again, with the same number.
 
     Args:
-        closed: the view that `query` reads.
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
-        done: where a micro-batch is recorded.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
         views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
@@ -234,9 +228,7 @@ class Producer:
     same headers.
 
     Args:
-        options: the options of Spark's Kafka sink, the topic among them.
         key: what the key is, as SQL over the columns of the model.
-        generation: the table that the rows are in, for a header.
     """
 
     def __init__(self, options: dict[str, str], key: str, value: str, generation: str) -> None:
@@ -246,11 +238,7 @@ class Producer:
         self._generation = generation
 
     def send(self, rows: DataFrame, batch: int) -> None:
-        """Sends all rows of a micro-batch, and returns when Kafka has them.
-
-        Raises:
-            RuntimeError: Kafka hasn't taken all of them.
-        """
+        """Sends all rows of a micro-batch, and returns when Kafka has them; else there is a RuntimeError."""
         records = rows.selectExpr(
             f"{self._key} AS key",
             f"{self.value} AS value",

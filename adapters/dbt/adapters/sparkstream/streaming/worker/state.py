@@ -120,7 +120,6 @@ class RowStore(_Kept):
 
     Args:
         closing: gives the rows to go on with, of the rows so far; None for all of them.
-        watermark: a view that the queries read, if any.
     """
 
     def __init__(
@@ -153,7 +152,6 @@ class SliceStore(_Kept):
     Args:
         kept: what `closing` calls what is kept.
         closing: gives the windows that a micro-batch closes, and corrects.
-        watermark: a view that the queries read.
         corrects: whether it may correct windows that are closed.
     """
 
