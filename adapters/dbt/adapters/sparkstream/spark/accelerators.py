@@ -147,7 +147,7 @@ COMET = Accelerator(
         _OFF_HEAP_SIZE: "1g",
         "spark.shuffle.manager": "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager",
     },
-    # Of two tasks that sort a million rows, 16 MB fail and 64 are enough; each core runs a task.
+    # Two tasks that sort a million rows fail with 32 MB, and 64 are enough; each core runs a task.
     least_memory=256 << 20,
 )
 
