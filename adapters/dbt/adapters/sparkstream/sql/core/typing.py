@@ -110,11 +110,6 @@ def common(types: Types, numbers: Numbers) -> str | None:
     return numbers.common_of_arguments(types)
 
 
-def common_of_rest(types: Types, numbers: Numbers) -> str | None:
-    """The type that all arguments but the first take: `IF(condition, a, b)`."""
-    return numbers.common(types[1:])
-
-
 def _text(types: Types, numbers: Numbers) -> str | None:
     """`LEFT(x, 1)`: a text if x is a text; unknown for a BINARY and an array."""
     return "string" if types and is_string(types[0]) else None
@@ -273,7 +268,7 @@ SPARK = TypeRules(
         {
             same: "ABS NEGATIVE POSITIVE MIN MAX ANY_VALUE FIRST FIRST_VALUE LAST LAST_VALUE NTH_VALUE LAG LEAD NULLIF",
             common: "COALESCE NVL IFNULL LEAST GREATEST",
-            common_of_rest: "IF NVL2",
+            (lambda types, numbers: numbers.common(types[1:])): "IF NVL2",
             _sum: "SUM",
             _average: "AVG MEAN",
             _rounded: "ROUND BROUND",

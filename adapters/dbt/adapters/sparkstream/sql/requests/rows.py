@@ -57,7 +57,8 @@ def _literal(value: Any, type_: str, column: str) -> str:
     )
     if converted is None:
         shown = json.dumps(value, default=str)
-        raise RequestError(f"{column} is {_article(type_)}, and {shown} is none\n  write {_example(type_)}")
+        article = "an" if type_[0] in "aeiou" else "a"
+        raise RequestError(f"{column} is {article} {type_}, and {shown} is none\n  write {_example(type_)}")
     if kind in ("timestamp", "timestamp_ntz") and not isinstance(value, str):
         return f"CAST(timestamp_millis({value}) AS {type_.upper()})"
     return f"CAST({string_literal(converted)} AS {type_.upper()})"
@@ -88,10 +89,6 @@ def _double(value: Any, type_: str) -> str | None:
     )
 
 
-def _boolean(value: Any, type_: str) -> str | None:
-    return str(value).lower() if isinstance(value, bool) else None
-
-
 def _date(value: Any, type_: str) -> str | None:
     try:
         return date.fromisoformat(value).isoformat()
@@ -113,14 +110,10 @@ _CONVERSIONS: tuple[tuple[tuple[str, ...], Callable[[Any, str], str | None]], ..
     (INTEGERS, _integer),
     (("decimal",), _decimal),
     (("float", "double"), _double),
-    (("boolean",), _boolean),
+    (("boolean",), lambda value, type_: str(value).lower() if isinstance(value, bool) else None),
     (("date",), _date),
     (("timestamp", "timestamp_ntz"), _timestamp),
 )
-
-
-def _article(type_: str) -> str:
-    return f"{'an' if type_[0] in 'aeiou' else 'a'} {type_}"
 
 
 def _example(type_: str) -> str:

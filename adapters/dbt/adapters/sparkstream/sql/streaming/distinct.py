@@ -130,10 +130,6 @@ def _aggregate(node: exp.Expr) -> exp.Expr | None:
     return call if aggregate_name(call) else None
 
 
-def _is_grouping(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and str(node.this).lower() in _GROUPINGS
-
-
 class _Writer:
     """Rewrites one query with DISTINCT values."""
 
@@ -241,7 +237,7 @@ class _Writer:
             return [(self._source.span(node), key)]
         if _aggregate(node) is not None:
             return [(self._source.span(node), self._second(node))]
-        if _is_grouping(node):
+        if isinstance(node, exp.Anonymous) and str(node.this).lower() in _GROUPINGS:
             text = _GROUPING_ID if node.name.lower() == "grouping_id" else self._source.rendered(node)
             return [
                 (self._source.span(node), self._groupings.setdefault(text, f"__grouping_{len(self._groupings) + 1}"))

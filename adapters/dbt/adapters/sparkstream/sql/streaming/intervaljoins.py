@@ -126,7 +126,9 @@ class IntervalJoins:
             found = self._bounds(term, lefts, right)
             whole = bool(found) and found[0][1]
             said += [text for bound, _ in found if (text := bound.sql(source, utc=self._utc, again=not whole))]
-            if not whole and _is_read_for_times(term) and not (inner and _is_of_one(term)):
+            # Spark may take a comparison for one about event times, but not with a subquery in it.
+            may_be_time = term.find(*_COMPARISONS) is not None and term.find(exp.Query) is None
+            if not whole and may_be_time and not (inner and _is_of_one(term)):
                 yield self._hidden(source.span(term))
         if not bounds:
             return
@@ -250,8 +252,3 @@ def _is_of_one(term: exp.Expr) -> bool:
     """Whether a condition is about one relation: Spark tests it below an inner join, and doesn't read it for times."""
     names = {column.table.casefold() for column in term.find_all(exp.Column)}
     return len(names) == 1 and "" not in names
-
-
-def _is_read_for_times(term: exp.Expr) -> bool:
-    """Whether Spark may take a condition for one about event times; it doesn't with a subquery in it."""
-    return term.find(*_COMPARISONS) is not None and term.find(exp.Query) is None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, sources
-from dbt.adapters.sparkstream.sql.core.source import Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Source
 
 END = "window_end"
 
@@ -119,11 +119,6 @@ def from_item(select: exp.Select) -> exp.Expr | None:
     """What stands first in a query's FROM."""
     from_ = select.args.get("from_")
     return from_.this if from_ else None
-
-
-def place(source: Source, relation: exp.Expr) -> Span:
-    """Where a relation stands in FROM, with its alias and what belongs to it."""
-    return source.span(relation)
 
 
 def unaliased(source: Source, relation: exp.Expr) -> tuple[int, int]:

@@ -263,9 +263,10 @@ class Resolver:
         A column of USING is one, if it has one type on all sides.
         """
         found = self.candidates(column, select)
-        if found and len({each.type for each in found}) == 1 and self._is_merged(column, select):
-            return found[0]
-        return found[0] if found is not None and len(found) == 1 else None
+        if not found or len({each.type for each in found}) > 1:
+            return None
+        merged = isinstance(column, exp.Column) and not column.table and column.name.casefold() in merged_names(select)
+        return found[0] if merged or len(found) == 1 else None
 
     def candidates(self, column: exp.Expr, select: exp.Select) -> list[Column] | None:
         """The columns that a reference may mean, or fields of them; None where nobody knows all columns in scope.
@@ -279,9 +280,6 @@ class Resolver:
             known = rows.find(column.name)
             return [known] if known else [] if rows.complete else None
         return self._names.meant(names_of(column) or [], column, select)
-
-    def _is_merged(self, column: exp.Expr, select: exp.Select) -> bool:
-        return isinstance(column, exp.Column) and not column.table and column.name.casefold() in merged_names(select)
 
     def own(self, column: exp.Expr, select: exp.Select) -> bool:
         """Whether a name means a column of the query's own inputs, and not of a query around it."""

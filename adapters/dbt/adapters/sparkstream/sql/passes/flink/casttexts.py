@@ -53,17 +53,12 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
         )
         pairs = f"TRANSFORM(MAP_ENTRIES({sql}), {each} -> CONCAT({key}, '=', COALESCE({value}, 'NULL')))"
         return f"CONCAT('{{', ARRAY_JOIN({pairs}, ', '), '}}')"
-    if row is not None and not _is_path(sql):  # it is said once, however many fields it has
+    if row is not None and set(sql) & set("()[]+-*/ '"):  # no path of names: said once, however many fields it has
         return f"TRANSFORM(ARRAY({sql}), e{depth} -> {text_of(f'e{depth}', type_, depth=depth + 1)})[0]"
     if row is not None:
         return f"CASE WHEN {sql} IS NOT NULL THEN {_row(sql, row, depth)} END"
     text = f"{function}({sql} AS STRING)"
     return f"UPPER({text})" if type_ == "boolean" else text
-
-
-def _is_path(sql: str) -> bool:
-    """Whether Spark SQL is a name or a path of names."""
-    return not set(sql) & set("()[]+-*/ '")
 
 
 def _time(sql: str, digits: int | None, type_: str | None) -> str:

@@ -57,7 +57,7 @@ class Invocations(Rewriter):
         if name in QUANTIFIERS:
             yield from self._subqueries.quantified(node)
         elif is_exists_of_values(node):
-            yield from self._subqueries.exists_of_values(node)
+            yield from self._subqueries.selected(self.source.call_span(node)[0])
         elif name == "TIMESTAMPADD":
             yield from self._timestampadd(node)
         elif name == "TIMESTAMPDIFF":

@@ -39,16 +39,12 @@ class Subqueries(Rewriter):
             row = node.this
             yield Edit(self.source.call_span(row), lambda: f"({', '.join(map(self.text, row.expressions))})", level=1)
         if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Values):
-            yield from self._selected(self.source.span(node.this)[1])
+            yield from self.selected(self.source.span(node.this)[1])
         if query is not None:
             yield from self._member(node, query)
             yield from self._beside_sets(node, query)
 
-    def exists_of_values(self, node: exp.Anonymous) -> Iterator[Edit]:
-        """`EXISTS (VALUES 1, 2)`, which sqlglot takes for a function."""
-        yield from self._selected(self.source.call_span(node)[0])
-
-    def _selected(self, start: int) -> Iterator[Edit]:
+    def selected(self, start: int) -> Iterator[Edit]:
         """Writes `SELECT * FROM` before the first `VALUES (` from a place on, which Spark takes for a call."""
         tokens = self.source.tokens
         at = next(i for i in tokens.within((start, len(self.source.text))) if tokens[i].text.upper() == "VALUES")

@@ -90,11 +90,6 @@ def deviation_of(name: str) -> tuple[bool, bool] | None:
     return AGGREGATES[name].deviation if name in AGGREGATES else None
 
 
-def keeps_order(name: str) -> bool:
-    """Whether the result of a function depends on the order of rows with equal keys."""
-    return name not in AGGREGATES or AGGREGATES[name].ordered
-
-
 def usage(name: str) -> str:
     """How a call of a function is written: `sum_where(x, condition)`."""
     record = AGGREGATES.get(name.upper().removeprefix("FZ_"))

@@ -1,4 +1,4 @@
-"""OpenMLDB's spelling where Spark's differs, apart from windows: functions, operators, numbers, arrays.
+"""OpenMLDB's spelling where Spark's differs, apart from windows: functions, operators, numbers, arrays, aggregates.
 
 An edit never holds an expression, only what stands around it: a call over a window within it is written by `Frames`.
 """
@@ -13,15 +13,21 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
+from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string, spark_type
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
+from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
+from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED
+from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, read_call
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, conversion
-from dbt.adapters.sparkstream.sql.passes.framing.grouped import GroupedCalls
+from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
+from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
+from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, usage
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
     TEXT_OF_FLOAT,
@@ -32,7 +38,9 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     text,
     whole,
 )
+from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
+from dbt.adapters.sparkstream.sql.passes.framing.streams import Stream
 from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift, shifted_column
 
 _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
@@ -42,6 +50,26 @@ Sides = list[tuple[exp.Expr, "str | None"]]
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_BOOLEAN = ("(", " <> 0)")
 _TO_MILLIS = ("unix_millis(", ")")
+_WHOLE = Frame(Kind.ROWS, None, 0)
+_IN_ORDER = frozenset({"LAG", "AT", "EW_AVG", "DRAWDOWN", "NTH_VALUE_WHERE"})
+"""Functions that need the order of a window."""
+_OURS = frozenset({*LISTED, *(f"{name}_WHERE" for name in CATEGORIES), "DISTINCT_COUNT"})
+"""Functions that Spark has not."""
+_OTHER_SUMS = ("smallint", "int", "float", "timestamp", None)
+"""Arguments of SUM whose sum is of another type in Spark; None is a type that isn't known."""
+
+
+class _Group(Evaluation):
+    """An aggregate of all rows of a group, to which Spark's aggregates need no OVER."""
+
+    def __init__(self, select: FramedSelect, call: Call) -> None:
+        super().__init__(select, Stream(1, (), None, None), Additions(inline_unnamed=True), call)
+
+    def typed(self, value: str) -> str:
+        return f"any_value({value})"
+
+    def past(self, aggregate: Aggregate, *, default: str, condition: str | None = None) -> str:
+        return aggregate(self._rows(False, condition), "")
 
 
 class OpenMLDBSpelling:
@@ -61,7 +89,7 @@ class OpenMLDBSpelling:
         for places in mode_of_execution(self._source.tokens):
             yield edit_to((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
         yield from self._expressions(tree)
-        yield from GroupedCalls(self._source, self._resolver).edits(tree)
+        yield from self._grouped(tree)
         self._name_items(tree)
         for place, (closing, opening) in self._inserted.items():
             yield edit_to((place, place), "".join((*closing, *opening)))
@@ -310,3 +338,30 @@ class OpenMLDBSpelling:
         start, end = self._source.span(node)
         self._inserted[start][1].append(around[0])
         self._inserted[end][0].insert(0, around[1])
+
+    def _grouped(self, tree: exp.Expr) -> Iterator[Edit]:
+        """One edit for each aggregate that Spark has not, or that gives another type there."""
+        read: dict[int, FramedSelect] = {}
+        for node in find(tree, exp.Anonymous):
+            select = enclosing(node, exp.Select)
+            if node.name.upper() not in AGGREGATES or select is None or SPAN not in select.meta:
+                continue
+            if "start" not in node.meta or isinstance(enclosing(node, exp.Window, exp.Select), exp.Window):
+                continue
+            if id(select) not in read:
+                read[id(select)] = FramedSelect(self._source, self._resolver, select, "openmldb", None)
+            if not read[id(select)].our_windows:
+                yield from self._grouped_call(node, read[id(select)])
+
+    def _grouped_call(self, node: exp.Anonymous, select: FramedSelect) -> Iterator[Edit]:
+        span = self._source.call_span(node)
+        window = Window(None, WindowSpec(span, _WHOLE), span)
+        group = _Group(select, read_call(self._source, node, self._source.tokens.at(span[0]), window))
+        if group.name in _IN_ORDER:
+            raise group.fail(
+                f"{group.word} goes by the order of rows, and needs a window",
+                f"write {usage(group.call.name)} OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
+            )
+        summed = group.name == "SUM" and not group.call.distinct and group.type() in _OTHER_SUMS
+        if group.name in _OURS or summed:
+            yield Edit(span, lambda: call_sql(_Group(select, group.call)))

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_order_type, check_union
-from dbt.adapters.sparkstream.sql.passes.framing.names import keeps_order
+from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order, runs
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
@@ -175,7 +175,7 @@ class Plan:
 
 def _keeps_order(call: Call) -> bool:
     """Whether a call's result depends on the order of rows with equal keys."""
-    return keeps_order(call.name) or any(_keeps_order(c) for c in call.inner)
+    return call.name not in AGGREGATES or AGGREGATES[call.name].ordered or any(map(_keeps_order, call.inner))
 
 
 def _every(calls: list[Call]) -> Iterator[Call]:

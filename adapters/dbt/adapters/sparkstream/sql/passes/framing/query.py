@@ -218,7 +218,10 @@ class Query:
     def _guarded(self, condition: str | None) -> str | None:
         """A condition and the guards."""
         guards = self._plan.key_guards()
-        both = [f"({condition})" if guards and condition and _or(condition) else condition, *guards]
+        both = [
+            f"({condition})" if guards and condition and re.search(r"\bor\b", condition, re.I) else condition,
+            *guards,
+        ]
         return " AND ".join(c for c in both if c) or None
 
     def _ordered(self, condition: str | None) -> Select:
@@ -359,7 +362,3 @@ class Query:
         if len(calls) == 1 and calls[0].span == item and calls[0].window.name:
             name = f"{text[slice(*calls[0].call)]}over {calls[0].window.name}"
         return re.sub(r"\s+", " ", name).replace("`", "")
-
-
-def _or(condition: str) -> bool:
-    return bool(re.search(r"\bor\b", condition, re.I))

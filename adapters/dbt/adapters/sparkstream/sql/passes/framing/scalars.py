@@ -314,11 +314,6 @@ WHOLE = instead({"smallint": "bigint", "int": "bigint", "boolean": "bigint", "fl
 _INT, _BOOLEAN, _STRING = always("int"), always("boolean"), always("string")
 
 
-def _sum_type(types: Types, numbers: Numbers) -> str | None:
-    """ADD(a, b): a TIMESTAMP if one is."""
-    return "timestamp" if "timestamp" in types else common(types, numbers)
-
-
 def _float_type(types: Types, numbers: Numbers) -> str | None:
     """A FLOAT if all arguments are FLOATs."""
     return "float" if set(types) == {"float"} else "double"
@@ -363,7 +358,11 @@ SCALARS: dict[str, Scalar] = {
     **_each("LN LOG LOG2 LOG10", lambda name: Scalar(_logarithm(name), _float_type, _as_number)),
     **_each("CEIL FLOOR PMOD", lambda _: Scalar(each=_as_number)),
     "ABS": Scalar(_absolute, instead({"smallint": "int", "boolean": "int", "float": "double"}), _as_number),
-    "ADD": Scalar(_add, returns=_sum_type, each=_as_number),
+    "ADD": Scalar(
+        _add,
+        returns=lambda types, numbers: "timestamp" if "timestamp" in types else common(types, numbers),
+        each=_as_number,
+    ),
     "ATAN": Scalar(_atan, _float_type, _as_number),
     "CEILING": Scalar(
         lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None, WHOLE, _as_number

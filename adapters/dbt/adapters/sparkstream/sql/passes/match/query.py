@@ -171,7 +171,11 @@ class _Search:
                             f"(z, next) -> CASE WHEN size(next) + size(a.pending) > {self._query.most}",
                             f"THEN {self._too_many()}",
                             "ELSE aggregate(",
-                            *indented(self._settled(f"concat(a.pending, {self._over()})", self._going_on())),
+                            *indented(
+                                self._settled(
+                                    f"concat(a.pending, {self._over()})", f"filter(next, t -> t.q <> {self._nfa.final})"
+                                )
+                            ),
                             ") END",
                         ]
                     ),
@@ -309,9 +313,6 @@ class _Search:
     # -- matches -----------------------------------------------------------------------------------------
     def _over(self) -> str:
         return f"transform(filter(next, t -> t.q = {self._nfa.final}), t -> t.m)"
-
-    def _going_on(self) -> str:
-        return f"filter(next, t -> t.q <> {self._nfa.final})"
 
     def _settled(self, pending: str, live: str) -> Lines:
         """Finds matches in order of their first events, as long as no live way began earlier (NFA.isEarlier)."""
