@@ -17,18 +17,19 @@ TYPES = {"int": "INT", "bigint": "BIGINT", "double": "DOUBLE", "string": "STRING
 
 
 class Flink:
-    """Flink in batch, on tables of CSV files.
+    """Flink on tables of CSV files.
 
     Args:
         python: the interpreter.
         cores: how many tasks run at a time.
         memory: of its JVM, such as `4g`.
+        streaming: whether it reads the files as streams, and not in batch.
     """
 
-    def __init__(self, python: str, cores: int, memory: str) -> None:
+    def __init__(self, python: str, cores: int, memory: str, streaming: bool = False) -> None:
         worker = Path(__file__).with_name("flink_worker.py")
         self._process = subprocess.Popen(
-            [python, str(worker)],
+            [python, str(worker), "streaming" if streaming else "batch"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -46,13 +47,16 @@ class Flink:
         self._results = 0
         self._python = python
 
-    def read(self, name: str, path: Path, columns: Mapping[str, str]) -> None:
+    def read(self, name: str, path: Path, columns: Mapping[str, str], watermark: str = "") -> None:
         """Makes a name be the table in a folder.
 
         Args:
             columns: name -> Spark's type.
+            watermark: of the column `dateTime`, which has milliseconds then.
         """
-        listed = ", ".join(f"`{column}` {TYPES.get(type_, 'TIMESTAMP(6)')}" for column, type_ in columns.items())
+        time = "TIMESTAMP(3)" if watermark else "TIMESTAMP(6)"
+        listed = ", ".join(f"`{column}` {TYPES.get(type_, time)}" for column, type_ in columns.items())
+        listed += f", WATERMARK FOR `dateTime` AS {watermark}" if watermark else ""
         self._run(f"DROP TEMPORARY TABLE IF EXISTS `{name}`")
         options = f"'connector' = 'filesystem', 'path' = 'file://{path}', 'format' = 'csv'"
         self._run(f"CREATE TEMPORARY TABLE `{name}` ({listed}) WITH ({options})")

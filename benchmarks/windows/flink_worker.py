@@ -1,4 +1,4 @@
-"""Runs Flink SQL in batch, on behalf of the benchmark: a Python that has apache-flink runs this file.
+"""Runs Flink SQL for the benchmark: a Python that has apache-flink runs this file, with `batch` or `streaming`.
 
 Reads a line of JSON for each statement, and answers with the seconds that it took, or with what Flink says is wrong.
 """
@@ -14,7 +14,9 @@ from pyflink.table import EnvironmentSettings, TableEnvironment  # type: ignore[
 
 def main() -> None:
     """Serves until the input ends."""
-    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    settings = EnvironmentSettings.new_instance()
+    mode = settings.in_streaming_mode() if sys.argv[1] == "streaming" else settings.in_batch_mode()
+    environment = TableEnvironment.create(mode.build())
     for name, value in json.loads(sys.stdin.readline()).items():
         environment.get_config().set(name, value)
     for line in sys.stdin:

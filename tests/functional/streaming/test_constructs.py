@@ -72,6 +72,10 @@ CONSTRUCTS = {
     "extremes_of_slices": f"SELECT {BOUNDS}, window_time, k, max(v) FILTER (WHERE id % 3 > 0) AS m, min(k) AS l, "
     f"count(v) AS n FROM hop(bid, ts, '2 seconds', '45 seconds', '1 second') GROUP BY GROUPING SETS "
     f"(({BOUNDS}, window_time, k), ({BOUNDS}, window_time))",
+    "cte_read_twice": f"WITH w AS {SUMS} SELECT w.* FROM w JOIN (SELECT {BOUNDS}, max(s) AS most FROM w GROUP BY "
+    f"{BOUNDS}) AS m ON w.window_start = m.window_start AND w.window_end = m.window_end AND s = most",
+    "windows_read_twice": "WITH w AS (SELECT * FROM hop(bid, ts, '10 seconds', '20 seconds')) SELECT L.id, R.id AS o, "
+    f"L.window_end FROM w AS L JOIN w AS R {JOIN} WHERE L.id < R.id",
     "cumulate_of_slices": f"WITH b AS (SELECT *, v * 2 AS w FROM bid), a AS (SELECT {BOUNDS}, k, sum(w) AS s, "
     f"max(v) AS m FROM cumulate(b, ts, '5 seconds', '1 minute') GROUP BY {BOUNDS}, k) SELECT *, rank() OVER "
     f"(PARTITION BY {BOUNDS} ORDER BY s) AS r FROM a WHERE s > 1",
@@ -227,7 +231,7 @@ FLINK = {
 """The same in Flink's words."""
 
 
-FIRST = ("hop_of_slices", "cascade", "interval_left_join", "over_rows")
+FIRST = ("hop_of_slices", "cte_read_twice", "windows_read_twice", "cascade", "interval_left_join", "over_rows")
 """What `make test-long` runs where rows come that close every window."""
 FLUSHED = (
     "distinct_sets",

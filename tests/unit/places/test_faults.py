@@ -132,6 +132,16 @@ def test_a_stream() -> None:
         assert PYTHON_TRACE not in readable(fault)
 
 
+def test_a_source_that_fails_at_the_start_of_a_stream() -> None:
+    """Spark adds the query behind it and no words of its own before it, where it doesn't know the condition."""
+    renamed = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG"
+    message = f"[{renamed}] Streaming read is not supported. Incompatible data schema: {{}}."
+    fault = Fault("STREAM_FAILED", f"{message}\n=== Streaming Query ===\nIdentifier: rows").root
+    assert (fault.condition, fault.message) == (renamed, message)
+    for own in ("[STREAM_FAILED] Query x was ended", "java.io.IOException: no space"):
+        assert Fault("STREAM_FAILED", own).root.message == own
+
+
 def test_what_python_raises_is_not_spark() -> None:
     """A sink's own exception may quote a row."""
     trace = 'Traceback (most recent call last):\n  File "sink.py", line 1, in call\n    self._write(rows)\n'

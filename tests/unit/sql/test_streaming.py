@@ -49,6 +49,44 @@ def test_stages_see_the_ctes_before_them() -> None:
     assert found.query == "WITH a AS (SELECT *, v + 1 AS w FROM s), b AS (SELECT * FROM __tumble_1) SELECT * FROM b"
 
 
+@pytest.mark.parametrize(
+    ("ctes", "read", "query"),
+    [
+        (
+            "w AS ({})",
+            "w JOIN (SELECT k FROM w) x",
+            "WITH w AS (1) SELECT * FROM (\n2\n) AS w JOIN (SELECT k FROM w) x",
+        ),
+        ("w AS ({})", "w a JOIN w AS b", "WITH w AS (1) SELECT * FROM (\n2\n) a JOIN w AS b"),
+        (
+            "w(a, b, c, d) AS ({})",
+            "w JOIN w x",
+            "WITH w(a, b, c, d) AS (1) SELECT * FROM (\n2\n) AS w(a, b, c, d) JOIN w x",
+        ),
+        ("w(a, b, c, d) AS ({})", "w x JOIN w", "WITH w(a, b, c, d) AS (1) SELECT * FROM (\n2\n) x(a, b, c, d) JOIN w"),
+        (
+            "w AS ({}), v AS (SELECT * FROM w)",
+            "v JOIN v x",
+            "WITH w AS (1), v AS (SELECT * FROM w) SELECT * FROM (\nSELECT * FROM (\n2\n) AS w\n) AS v JOIN v x",
+        ),
+    ],
+)
+def test_each_reading_of_a_cte_has_windows_of_its_own(ctes: str, read: str, query: str) -> None:
+    """Spark forgets in the second reading of a view that a watermark closes its windows."""
+    found = plan(f"WITH {ctes.format(COUNTS)} SELECT * FROM {read}")
+    views = sorted(stage.view for stage in found.stages)
+    assert views == ["__tumble_1", "__tumble_2"]
+    first, second = sorted(views, key=found.query.index)
+    assert found.query == query.replace("1", COUNTS.replace(TUMBLE, first)).replace("2", COUNTS.replace(TUMBLE, second))
+
+
+def test_a_copy_of_a_cte_reads_what_the_cte_reads() -> None:
+    with pytest.raises(TranslationError, match="w is read more than once, and its s is another table where it is read"):
+        plan(f"WITH w AS ({COUNTS}), s AS (SELECT 1) SELECT * FROM w JOIN w x")
+    own = f"WITH w AS (WITH c AS ({COUNTS}) SELECT * FROM c), c AS (SELECT 1) SELECT * FROM w JOIN w x"
+    assert len(plan(own).stages) == 2
+
+
 def test_a_table_is_not_staged() -> None:
     found = plan(f"SELECT * FROM s JOIN (SELECT max(v) AS m FROM {TUMBLE.replace('(s', '(t')} GROUP BY k) ON v = m")
     assert found.stages == ()
@@ -191,7 +229,7 @@ def test_what_is_done_with_windows_of_slices(sql: str, batch: str) -> None:
         (
             f"WITH h AS ({HOPS}) SELECT l.* FROM h l JOIN h r ON l.window_start = r.window_start "
             "AND l.window_end = r.window_end",
-            "what stands around it needs windows of several micro-batches",
+            "there are other windows beside it",
         ),
         (
             f"SELECT *, n - lag(n) OVER (PARTITION BY k ORDER BY window_end) AS more FROM ({HOPS})",

@@ -145,9 +145,11 @@ class Fault:
         """The fault below those that Spark gives each stream, and each sink in Python, which fails."""
         if self.condition == "STREAM_FAILED":
             _, failed, cause = self.message.partition("terminated with exception: ")
+            cause = cause if failed else self.message  # of a source that fails at its start, as Delta's do
             cause = cause.rpartition(STREAMING_QUERY)[0] or cause
-            if failed:
-                return Fault.of(cause.rstrip().removesuffix(STREAM_FAILED)).root
+            below = Fault.of(cause.rstrip().removesuffix(STREAM_FAILED))
+            if failed or below.condition not in ("", self.condition):
+                return below.root
         if (raised := self.raised) is not None:
             exception, _, words = raised.partition(": ")
             if not exception.startswith(("pyspark.errors.exceptions.", "py4j.protocol.Py4JJavaError")):

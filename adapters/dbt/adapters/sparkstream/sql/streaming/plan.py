@@ -44,6 +44,7 @@ from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, 
 from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.openwindows import EMIT_OPEN, UPDATE, keep_windows
+from dbt.adapters.sparkstream.sql.streaming.readonce import ctes_as_subqueries
 from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches
 from dbt.adapters.sparkstream.sql.streaming.slices import keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
@@ -223,10 +224,14 @@ def _planned(
                 places.enter_context(blamed_on(statement.source.text, text))
                 statement, tree = _one_query(text.text, dialect, names)
                 waits_longer |= written is frames_ahead_as_frames_back
-        source = statement.source
         for warning in statement.warnings(schema):
             warn(warning)
-        cut = find_cut(tree, source, names, resolver)
+        cut = find_cut(tree, statement.source, names, resolver)
+        while (text := ctes_as_subqueries(tree, statement.source, names, cut)) is not None:
+            places.enter_context(blamed_on(statement.source.text, text))
+            statement, tree = _one_query(text.text, dialect, names)
+            cut = find_cut(tree, statement.source, names, resolver)
+        source = statement.source
         check(tree, source, names, resolver, cut)
         windows = StagedWindows(source, resolver, names, None if cut is None else cut.session, utc=utc)
         if cut is not None and isinstance(cut.waiting, RowMatches):
@@ -319,7 +324,7 @@ def _late(
         bounds = f"{cut.time} AS window_start, {cut.time} AS window_end"
         rows = f"FROM (\n{query}\n)"
         late.append(Arrivals(f"SELECT * {rows}", f"SELECT *, {bounds} {rows}", cut.time, tuple(sorted(set(read)))))
-    return tuple(late)
+    return tuple(dict.fromkeys(late))  # copies of a CTE have the same rows
 
 
 def _state(

@@ -1,0 +1,78 @@
+"""CTEs with windows that a stream is read through more than once, as subqueries: each reading has windows of its own.
+
+    WITH w AS (SELECT * FROM << tumble(bid, ts, '1 minute') >>) SELECT ... FROM w JOIN (SELECT ... FROM w GROUP BY ...)
+    ->  ... FROM w JOIN (SELECT ... FROM (SELECT * FROM << tumble(bid, ts, '1 minute') >>) AS w GROUP BY ...)
+
+Spark gives the columns of the second reading other ids and forgets there that the watermark closes them: their windows
+would never end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced
+from dbt.adapters.sparkstream.sql.core.tree import find
+from dbt.adapters.sparkstream.sql.core.windows import window_functions
+from dbt.adapters.sparkstream.sql.streaming.cut import Cut
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
+
+
+def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams, cut: Cut | None) -> Traced | None:
+    """A query whose CTEs with windows on streams are read once where it runs as a stream; None of one without others.
+
+    A CTE that its copies read may be read more than once then, so it is asked again with what it has given.
+
+    Raises:
+        TranslationError: a name within the CTE means another one where it is read.
+    """
+    readings = [
+        (table, cte) for table in find(tree, exp.Table) if (cte := find_cte(table)) and not table.args.get("db")
+    ]
+    counts = Counter(id(cte) for _, cte in readings)
+    again = {id(cte) for _, cte in readings if counts[id(cte)] > 1 and streams.feeds(cte.this) and _has_windows(cte)}
+    edits: list[Edit] = []
+    for table, cte in readings:
+        if id(cte) in again:
+            # One reading keeps the CTE; the others may be within CTEs that are read more than once themselves.
+            edits += _inlined(table, cte, source) if counts[id(cte)] > 1 else ()
+            counts[id(cte)] -= 1
+    if not edits:
+        return None
+    written = Source(source.text, source.tokens)
+    written.apply(edits)
+    return written.traced()
+
+
+def _has_windows(cte: exp.CTE) -> bool:
+    """Whether the rows of a CTE come from windows, its own or those of CTEs that it reads."""
+    return any(window_functions(each.this) for each in (cte, *ctes_of(cte.this)))
+
+
+def _inlined(table: exp.Table, cte: exp.CTE, source: Source) -> Iterator[Edit]:
+    """The edits by which a table in FROM is the query of the CTE that it names."""
+    for inner in find(cte.this, exp.Table):
+        meant = find_cte(inner)
+        if inner.args.get("db") or not isinstance(inner.this, exp.Identifier) or (meant and within(meant, cte)):
+            continue
+        there = exp.Table(this=exp.to_identifier(inner.name))
+        there.parent = table.parent
+        if find_cte(there) is not meant:
+            message = f"{cte.alias} is read more than once, and its {inner.name} is another table where it is read"
+            raise source.error(source.span(table), message, f"give one {inner.name} another name")
+    name = source.span(table.this)
+    query = source.written(cte.this)
+    columns = cte.args["alias"].columns
+    listed = f"({', '.join(source.written(column) for column in columns)})" if columns else ""
+    alias = table.args.get("alias")
+    if alias is None or alias.this is None:
+        yield Edit(name, lambda: f"(\n{query}\n) AS {source.text[slice(*name)]}{listed}")
+        return
+    yield Edit(name, lambda: f"(\n{query}\n)")
+    if listed and not alias.columns:
+        end = source.span(alias.this)[1]
+        yield Edit((end, end), lambda: listed)
