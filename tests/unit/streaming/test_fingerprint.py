@@ -96,10 +96,6 @@ def test_what_earlier_versions_have_recorded() -> None:
     assert not written.is_of(definition().fingerprint_of_0_2)
 
 
-def test_slices_of_0_3_0_have_other_columns() -> None:
-    assert not definition(keeps=("slices",)).is_of("e02c7317a2ad5e541a3767e939706570")
-
-
 @pytest.mark.parametrize(
     ("now", "told"),
     [
