@@ -245,6 +245,15 @@ def test_where_windows_are_kept(sql: str, why: str) -> None:
     assert (plain.slices, plain.why) == (False, "the optimizer is off here")
 
 
+def test_slices_are_kept_in_the_columns_of_earlier_versions() -> None:
+    columns = {"ts": "timestamp", "m": "decimal(10,2)", "d": "double"}
+    items, hop = f"{BOUNDS}, avg(m) AS a, avg(d) AS b, sum(d) AS c", "hop(s, ts, '1 minute', '1 hour')"
+    sql = f"SELECT {items} FROM {hop} GROUP BY {BOUNDS}"
+    found = plan_of(sql, streams=["s"], schema={"s": columns}, utc=True, optimize=True)
+    kept = "sum(m) AS __avg_1_1", "sum(CAST(d AS DOUBLE)) AS __avg_2_1", "count(d) AS __avg_2_2", "sum(d) AS __sum_3"
+    assert found.slices and all(column in found.query for column in kept), found.query
+
+
 def test_where_the_clock_is_turned_windows_are_kept() -> None:
     found = plan_of(HOPS, streams=["s"], schema={}, optimize=True)
     assert found.why == "they are for a clock that shows UTC, whose windows end in the order of their times"

@@ -17,8 +17,6 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 LOWERING = 1
 """Counts the changes of the translation after which state of earlier runs can't be read any more."""
-_KEPT = {"slices": "sums of slices"}
-"""Name of what is kept -> its name in hashes, which is another one where its columns have changed."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,7 @@ class Definition:
             )
             for s in self.sources
         )
-        keeps = (
-            *(_KEPT.get(name, name) for name in self.keeps),
-            *([] if self.lateness is None else [str(self.lateness.micros)]),
-        )
+        keeps = (*self.keeps, *([] if self.lateness is None else [str(self.lateness.micros)]))
         facts = json.dumps([LOWERING, self.dialect, query, streams, columns, self.flush, self.zone, *keeps])
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 

@@ -79,6 +79,7 @@ class Arguments:
         type: the type of the first argument; None where it isn't known.
         distinct: whether DISTINCT stands before them.
         parameter: the second argument, where the aggregate is one of `PARAMETRISED` and it is a number.
+        kept: whether a stream keeps the partials, which are then the same in every version.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Arguments:
     type: str | None
     distinct: bool
     parameter: str | None = None
+    kept: bool = False
 
 
 def _sum(call: Arguments) -> Mergeable:
@@ -99,7 +101,7 @@ def _sum(call: Arguments) -> Mergeable:
     if not is_decimal(call.type):
         return Mergeable((replace(partial, subtracts=call.type in INTEGERS, wide=call.type == "bigint"),))
     precision, scale = decimal_parts(call.type)
-    if _is_short(precision, scale):
+    if _is_short(call):
         high, low = (replace(partial, sql=f"sum({half})", subtracts=True) for half in _halves_of_decimal(call, scale))
         unit = f"0.{1:0{scale}}" if scale else "1"
         total = f"(CAST({{0}} AS DECIMAL(20,0)) * {1 << _LOW_BITS} + {{1}}) * {unit}"
@@ -110,9 +112,10 @@ def _sum(call: Arguments) -> Mergeable:
     return Mergeable((replace(partial, type=type_, subtracts=True),))
 
 
-def _is_short(precision: int, scale: int) -> bool:
+def _is_short(call: Arguments) -> bool:
     """Whether a DECIMAL is added up as two BIGINTs. A sum of DECIMALs is an object for each row in Spark."""
-    return precision <= 14 and scale <= 7
+    precision, scale = decimal_parts(call.type or "")
+    return precision <= 14 and scale <= 7 and not call.kept
 
 
 def _halves_of_decimal(call: Arguments, scale: int) -> tuple[str, str]:
@@ -128,13 +131,14 @@ def _avg(call: Arguments) -> Mergeable:
     if call.type is None or call.type.startswith("interval"):
         raise NoRule(f"avg of {'a type that nobody knows' if call.type is None else f'an {call.type}'}")
     count = Partial(f"count({call.sql})", counts=True, subtracts=True)
-    if call.type in ("tinyint", "smallint", "int", "double"):  # a sum of integers has room in a BIGINT
+    if call.type in ("tinyint", "smallint", "int") or (call.type == "double" and not call.kept):
+        # The sum of integers has room in a BIGINT.
         return Mergeable((*_sum(call).partials, count), "{0} / nullif({1}, 0)")
     if not is_decimal(call.type):
         return Mergeable((Partial(f"sum(CAST({call.sql} AS DOUBLE))"), count), "{0} / nullif({1}, 0)")
     precision, scale = decimal_parts(call.type)
     total = _sum(call)
-    if _is_short(precision, scale):  # total / count has enough digits to be rounded again: averages lie further apart
+    if _is_short(call):  # total / count has enough digits to be rounded again: averages lie further apart
         result = f"CAST({total.result} / nullif({{2}}, 0) AS DECIMAL({precision + 4},{scale + 4}))"
         return Mergeable((*total.partials, count), result)
     if scale > 10 or precision - scale > 18 or precision > 27:

@@ -334,10 +334,10 @@ class _ClauseReader:
         sql = ", ".join("*" if isinstance(e, exp.Star) else self._text(e) for e in arguments)
         type_ = a.resolver.type(arguments[0], a.select)
         if name in PARAMETRISED and len(arguments) == 2 and isinstance(arguments[1], exp.Literal) and not distinct:
-            return mergeable(Arguments(name, sql, type_, distinct, self._text(arguments[1])))
+            return mergeable(Arguments(name, sql, type_, distinct, self._text(arguments[1]), a.streams))
         if len(arguments) > 1 and (name != "count" or distinct):
             raise NoRule(f"{text} has several arguments")
-        return mergeable(Arguments(name, sql, type_, distinct))
+        return mergeable(Arguments(name, sql, type_, distinct, kept=a.streams))
 
 
 def _aggregate_name(node: exp.Expr) -> str | None:
