@@ -1,4 +1,4 @@
-"""Decision of a run: what it does, by what is recorded of the table and what Spark says of checkpoint and sources."""
+"""Decision of a run, such as MORE or REBUILD, from the ledger, the checkpoint and the sources."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def stream_of(
 
 
 def own_event_time(node: Any | None) -> str | None:
-    """The event time of the rows that a node has: that of a streaming model is a column of what it reads."""
+    """Event time of a node's rows; None for a streaming model, whose event time is a column of its source."""
     return None if _streams(node) else _event_time(node)
 
 

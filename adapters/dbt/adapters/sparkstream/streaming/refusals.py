@@ -169,7 +169,7 @@ def _shut_out(text: str) -> str | None:
 
 
 def _changed(text: str) -> str | None:
-    """What a table format says of a source that isn't only added to; None where it says no such thing."""
+    """Delta's or Iceberg's words about a source with changed or deleted rows; None for another message."""
     if found := _IN_DELTA.match(text):
         said = found[1].partition(" This is currently")[0]
         return said[:1].lower() + said[1:].rstrip(".")

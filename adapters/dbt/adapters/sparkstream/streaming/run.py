@@ -1,4 +1,4 @@
-"""One run of a streaming model, from its query to what it says it did."""
+"""Run of a streaming model, from its query to its outcome such as `+100 rows`."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class Run:
         return replace(done, message=f"made anew, {done.message}", goes_on=goes_on)
 
     def _go_on_with(self, definition: Definition, checkpoint: str) -> None:
-        """Records what the table is made for from now on; it gets columns that it lacks.
+        """Records the changed query with the table, and adds the query's new columns to it.
 
         An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
         """

@@ -99,7 +99,7 @@ class Sidecars:
         return folder if its is not None and definition.is_of(its.query) else None
 
     def tidy(self, ledger: Ledger, goes_on: bool = False) -> Ledger:
-        """Removes what the table whose place this one has taken had beside it, and folders that nobody reads.
+        """Removes the sidecar folders of the replaced table, and those without a reader.
 
         Args:
             goes_on: whether the staging table is filled further; else it is removed.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Finding(Exception):
-    """Something about a piece of a text, where it stands, and how to write it.
+    """Remark about a piece of a text: message, place, and a hint such as `write AS n`.
 
     Attributes:
         message: what is wrong, or worth knowing, in one sentence.
@@ -54,7 +54,7 @@ class Finding(Exception):
 
 
 class TranslationError(Finding, ValueError):
-    """SQL that can't be translated: what is wrong, where, and how to write it."""
+    """SQL without a translation: message, line and column, and a hint such as `write AS n`."""
 
 
 class TranslatorFault(TranslationError):
@@ -70,7 +70,7 @@ Warn = Callable[[TranslationWarning], None]
 
 
 class RefusedError(ValueError):
-    """What Spark can't answer as its author means it; `hint` says how to write it. Who catches it knows the place."""
+    """Refusal without a place, which its catcher adds; `hint` has a text to write instead."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         self.hint = hint

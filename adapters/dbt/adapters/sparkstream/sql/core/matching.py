@@ -45,7 +45,7 @@ class Element:
 
     @property
     def is_greedy_loop(self) -> bool:
-        """Whether Flink's automaton calls it greedy: it may take more or fewer rows, and has no `?` behind it."""
+        """Greediness in Flink's automaton: `A*` and `A{2,3}` are greedy, `A*?` and `A{2}` aren't."""
         return self.greedy and self.least != self.most
 
     @property

@@ -182,7 +182,7 @@ class Source:
         return Traced("".join(text for _, text, _ in found), pieces)
 
     def _pieces(self, span: Span) -> Iterator[tuple[Span, str, bool]]:
-        """What a span is made of by now: where each piece comes from, its text, and whether it is a copy."""
+        """Pieces of a span after the edits so far: (place in the author's text, text, is it a copy)."""
         at = span[0]
         for (first, last), sql in self._inside(*span):
             yield (at, first), self.text[at:first], True

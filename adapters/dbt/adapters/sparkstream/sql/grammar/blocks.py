@@ -158,7 +158,7 @@ class Blocks:
         return behind + (behind < len(self._tokens) and self._tokens[behind].text.upper() in _BEHIND_OPERATOR)
 
     def _header(self, block: range) -> _Header:
-        """The CTEs that a block begins with; it ends where it begins if there are none."""
+        """End and names of the CTEs at a block's beginning; the block's start and no names without CTEs."""
         tokens, none = self._tokens, _Header(block.start, frozenset())
         if len(block) < 2 or tokens[block.start].token_type is not TokenType.WITH:
             return none

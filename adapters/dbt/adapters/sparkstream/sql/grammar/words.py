@@ -1,4 +1,4 @@
-"""A look at a text before it is parsed: whether one of our words is in it, told without sqlglot in microseconds."""
+"""Search of a text for our words before parsing: without sqlglot, in microseconds."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _holds_island(text: str) -> bool:
 
 
 def _followed(text: str, word: str, suffixes: tuple[str, ...], by: tuple[str, ...]) -> bool:
-    """Whether a text holds a word with one of the suffixes, and one of the texts `by` behind it.
+    """Search for a word with one of the suffixes, with one of the texts `by` behind it.
 
     Example: `_followed("from hop (t)", "hop", ("", "_start"), ("(",))`.
     """

@@ -1,4 +1,4 @@
-"""Queries that give no rows where what they read has none: batches of a microbatch model that needn't run."""
+"""Queries without rows over empty inputs: such a batch of a microbatch model needn't run."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _aggregates(call: exp.Func) -> bool:
 
 
 def _read(select: exp.Select) -> Read | None:
-    """What a SELECT on a table reads of it, where its WHERE bounds a time; None where it doesn't."""
+    """Range of time that a SELECT reads of a table, by its WHERE; None without bounds."""
     table, where = select.args["from_"].this, select.args.get("where")
     if select.args.get("joins") or where is None or _has_more(table, _NAMED):
         return None

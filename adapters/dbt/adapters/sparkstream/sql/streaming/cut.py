@@ -67,7 +67,7 @@ class Cut:
 
     @property
     def order(self) -> str | None:
-        """The name of that column where nothing below has checked that the watermark closes it."""
+        """Name of that column, for OVER on rows without windows: the run checks its watermark."""
         if self.waiting is not None:
             return str(self.waiting.time.name)
         return self.history.column if self.history is not None and self.buffered else None

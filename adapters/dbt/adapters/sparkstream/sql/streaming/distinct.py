@@ -123,7 +123,7 @@ def _item_of(key: exp.Expr, select: exp.Select) -> exp.Expr | None:
 
 
 def _aggregate(node: exp.Expr) -> exp.Expr | None:
-    """The aggregate that a node calls, without FILTER and the like around it; None where it calls none."""
+    """Aggregate call in a node, also within FILTER; None without one."""
     call = node
     while isinstance(call, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
         call = call.this

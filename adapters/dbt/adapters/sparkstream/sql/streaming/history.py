@@ -146,7 +146,7 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
 
 
 def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], list[tuple[exp.Expr, bool]]]]:
-    """The windows of a query itself, each with its keys, and what orders it with whether it goes down."""
+    """OVER clauses of a query itself: (clause, its keys, its columns of ORDER BY with whether each is DESC)."""
     for window in own_frames(select):
         defined = named(window) or window
         if isinstance(defined, FramedWindow):

@@ -149,7 +149,7 @@ class IntervalJoins:
     def _is_closed_by_key(
         self, equal: Sequence[exp.Binary], join: exp.Join, lefts: list[JoinSide], right: JoinSide
     ) -> bool:
-        """Whether an event time, or the end of a window, is a key; what equals it is over with it."""
+        """Join by event time or window end: the watermark that closes one side closes the other."""
         sides = (*lefts, right)
         using = {str(column.name).casefold() for column in join.args.get("using") or []}
         columns = [node for term in equal for node in (term.left, term.right) if isinstance(node, exp.Column)]
@@ -249,6 +249,6 @@ def _is_of_several(term: exp.Binary) -> bool:
 
 
 def _is_of_one(term: exp.Expr) -> bool:
-    """Whether a condition is about one relation: Spark tests it below an inner join, and doesn't read it for times."""
+    """Conditions on one relation: Spark tests them below an inner join, and reads no times from them."""
     names = {column.table.casefold() for column in term.find_all(exp.Column)}
     return len(names) == 1 and "" not in names

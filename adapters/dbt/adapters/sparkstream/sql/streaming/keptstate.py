@@ -68,7 +68,7 @@ def mark_touched(slices: Slices) -> None:
 
 
 def changed(keys: Iterable[str], values: Iterable[str], condition: str) -> str:
-    """The kept slices or windows, where those that a micro-batch has changed are replaced by what it made of them.
+    """Kept slices or windows after a micro-batch: changed ones have their new values.
 
     Args:
         keys: the columns that tell slices or windows apart.

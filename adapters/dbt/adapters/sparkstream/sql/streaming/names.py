@@ -68,7 +68,7 @@ class Streams:
         return isinstance(relation.this, exp.Expr) and self.feeds(relation.this)
 
     def is_read_once(self, tree: exp.Expr) -> bool:
-        """Whether a statement reads one stream, once, also where it reads that through CTEs."""
+        """Single reading: the statement reads one stream once, directly or through CTEs."""
         tables = [table for table in tree.find_all(exp.Table) if self._is_stream(table)]
         ctes = [find_cte(table) for table in tables]
         return len({id(cte) for cte in ctes}) == len(tables) and len(self.read(tree)) == 1

@@ -113,7 +113,7 @@ class StreamPlan:
 
     @property
     def has_state(self) -> bool:
-        """Whether what becomes of a row depends on other rows, or on when it comes."""
+        """Need of state: the result of a row depends on other rows, or on its time of arrival."""
         waits = self.waits or self.buffered or self.joined or self.meets
         return waits or bool(self.stages) or not isinstance(self.ending, Direct)
 

@@ -47,7 +47,7 @@ def replaced(sql: str, names: Collection[Name], view: Callable[[Name], str]) -> 
 
 
 def _tables(sql: str) -> Iterator[tuple[int, int, Name, bool]]:
-    """The tables that a statement reads: where each name begins and ends, its parts, and whether it needs an alias."""
+    """Tables that a statement reads: (start, end, parts of the name, needs an alias) of each."""
     try:
         trees = Statement.parse(sql, "spark", whole=True).trees
     except TranslationError:

@@ -40,7 +40,7 @@ class TimeBound:
     plain: bool
 
     def sql(self, source: Source, *, utc: bool, again: bool) -> str | None:
-        """What says it to Spark, which the condition implies; None where the condition does itself.
+        """Implied condition that Spark reads for times; None for a condition that Spark reads itself.
 
         Spark reckons with days of 24 hours when it forgets rows, and adds days on the clock of the zone.
 

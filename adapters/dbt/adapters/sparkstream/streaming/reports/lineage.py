@@ -299,7 +299,7 @@ def in_files(path: str) -> tuple[str, str]:
 
 
 def of_source(namespace: str, source: StreamSource) -> list[Dataset]:
-    """What a stream is read from; more than one where it subscribes to several topics."""
+    """Datasets of a stream's source: a table, a folder, or each topic."""
     if names := source.kind.topics:
         return [topic(source.kind.brokers, name, source.view) for name in names]
     if "path" in source.reader:

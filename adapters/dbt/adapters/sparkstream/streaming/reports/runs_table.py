@@ -183,7 +183,7 @@ class RunsTable:
             engine.folders.clear(first)
 
     def _described(self) -> dict[str, str]:
-        """Makes the table where it isn't there, or adds columns that it lacks; returns what the catalog says of it."""
+        """Makes the table, or adds missing columns to it; returns its description in the catalog."""
         engine, table = self._engine, self._model.runs
         with _lock:
             if not engine.exists(table):

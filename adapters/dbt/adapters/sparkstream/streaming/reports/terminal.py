@@ -29,7 +29,7 @@ class ProgressLine:
 
     @contextmanager
     def of(self, model: str, is_on: bool = True) -> Iterator[Callable[[str], None] | None]:
-        """What shows how far a model is, as long as it runs; None where there is no terminal."""
+        """Function that shows a model's progress during its run; None without a terminal."""
         if not is_on or not self._out().isatty():
             yield None
             return

@@ -83,7 +83,7 @@ class Watch:
         self.finished = max(self.finished, batch.number)
 
     def end(self, last: int, ended: Mapping[str, int], lease: Lease) -> None:
-        """Records what was done, and that the table is free; compacts it before, if that is due.
+        """Compacts the table if that is due, then records the run's work and the free table.
 
         Args:
             last: the last micro-batch that was recorded before this run.

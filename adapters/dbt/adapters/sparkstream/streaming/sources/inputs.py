@@ -100,7 +100,7 @@ class Sources:
         return format_of(source.kind.name if source.reader else self.facts_of(source.relation).provider)
 
     def options(self, source: StreamSource) -> dict[str, str]:
-        """How Spark has to read a source that was changed, where the model accepts that."""
+        """Spark's options for a changed source under on_source_change='accept', such as `skipChangeCommits`."""
         return dict(self._format(source).passes_changes) if self._choice == "accept" else {}
 
     def check_beginning(self, sources: Sequence[StreamSource]) -> None:

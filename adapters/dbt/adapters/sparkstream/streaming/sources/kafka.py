@@ -53,7 +53,7 @@ class Kafka(Kind):
 
     @property
     def topics(self) -> Sequence[str]:
-        """The topics that it reads, or their pattern: which topics that means changes while a run goes on."""
+        """Topics of the source, or their pattern, which may match other topics later in a run."""
         if "assign" in self.folded:
             return list(json.loads(self.folded["assign"]))
         if "subscribepattern" in self.folded:
@@ -62,7 +62,7 @@ class Kafka(Kind):
 
     @property
     def state_depends_on(self) -> Mapping[str, Any]:
-        """What makes it another stream; where Kafka is, and how fast it is read, makes no difference."""
+        """Options that make it another stream: its topics, but neither Kafka's address nor the speed of reading."""
         reader = dict(self.as_written)
         if "schema_registry" in reader:  # it has the schemas of values, wherever it is
             reader["schema_registry"] = True

@@ -61,7 +61,7 @@ class Read:
 
 
 class Kind:
-    """A source that Spark knows by a name, and of which nobody can tell what a micro-batch has read: a socket, for one.
+    """Source of a format that Spark knows by name, such as a socket: a micro-batch's rows can't be read again.
 
     Args:
         relation: the source, for words; a table, as SQL names it.
@@ -134,7 +134,7 @@ class Kind:
 
     @property
     def identities(self) -> list[str]:
-        """What tells it from a new source of the same name; after that, what did so in version 0.2.0."""
+        """Identity that a new source of the same name hasn't; then its form in version 0.2.0."""
         return [json.dumps([self._what(), reader.get("path")]) for reader in (self.reader, self.as_written)]
 
     def _what(self) -> str:

@@ -95,7 +95,7 @@ class SchemaRegistry:
         return str(found["schema"])
 
     def _get(self, path: str) -> Any:
-        """An answer of the registry; None where it says that what is asked for isn't there."""
+        """Answer of the registry to a path; None for its status 404."""
         answer = self._ask("GET", path)
         return None if answer.status_code == _ABSENT else self._body(answer)
 

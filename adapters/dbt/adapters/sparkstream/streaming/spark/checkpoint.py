@@ -180,7 +180,7 @@ class Portions:
         return None if now is None or before is None else (before, now)
 
     def between(self, before: Offsets, now: Offsets) -> dict[str, Portion] | None:
-        """Source's name -> what a micro-batch has read of it; None where that can't be told, or not be read again."""
+        """Source's name -> its portion in a micro-batch; None for a source that can't be read again."""
         if not all(source.kind.has_portions for source in self._sources):
             return None  # its offsets may look like offsets of files or of Kafka
         files: list[str] = []

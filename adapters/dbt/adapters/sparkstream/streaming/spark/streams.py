@@ -232,7 +232,7 @@ class Streams:
 
 
 def _without_batch(error: StreamingError, source: StreamSource) -> StreamingError | None:
-    """What is wrong where a batch can't read a source; None where the error says it."""
+    """Words about a source without batch reading; None for another error."""
     kind = source.kind
     if kind.without_batch is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
         return None

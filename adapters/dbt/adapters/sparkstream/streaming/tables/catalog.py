@@ -1,4 +1,4 @@
-"""What the catalog says of tables, their names, and their making where a killed run has left files.
+"""Tables in the catalog: descriptions, names, and CREATE over the files of a killed run.
 
 The catalog forgets a table before its files go. Delta writes the first entry of a table's log before the catalog knows
 the table. A run that is killed between leaves a folder in which Spark makes no table.

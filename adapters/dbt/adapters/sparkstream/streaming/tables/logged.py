@@ -68,7 +68,7 @@ class LoggedTable(StreamTable):
 
     @abstractmethod
     def _said(self, generation: str, batch: int) -> Mapping[str, str]:
-        """The settings by which a commit says of which table it is, and which micro-batches it has the rows of."""
+        """Settings that write the table's id and its micro-batches into a commit."""
 
     def _hint(self, config: StreamConfig) -> str:
         """What has Spark write few files; empty where the format sees to it."""

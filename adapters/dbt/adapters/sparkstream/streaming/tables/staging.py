@@ -117,7 +117,7 @@ class StagingTable:
 
 
 def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Ledger:
-    """What is recorded of a table now, once it is certain that it is still a run's.
+    """Ledger of a table now, after the check that the run still holds it.
 
     Args:
         before: what was recorded when the run took it.

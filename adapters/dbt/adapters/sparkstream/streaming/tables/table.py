@@ -78,7 +78,7 @@ class StreamTable:
         return None
 
     def replaces(self) -> bool:
-        """Whether the table that is there is replaced when it is rebuilt; else it is dropped before."""
+        """Rebuild by CREATE OR REPLACE, as Delta and Iceberg have it; else DROP comes first."""
         return False
 
     def create(self, columns: Sequence[tuple[str, str]], model: Model, ledger: Ledger) -> Ledger:
@@ -239,7 +239,7 @@ class StreamTable:
         return Rebuilt(self._engine, self.name, self._noting)
 
     def can_give_way(self) -> bool:
-        """Whether the table that is there is of a format in which one can take its place."""
+        """Rebuild in staging: the existing table's format lets another table take its place."""
         return False
 
     def is_tidy(self, ledger: Ledger) -> bool:

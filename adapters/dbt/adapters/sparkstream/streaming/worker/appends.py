@@ -76,7 +76,7 @@ class Append(Sink):
 
     @staticmethod
     def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
-        """The rows that an interrupted attempt has not written; None where it has written other rows."""
+        """Rows that an interrupted attempt has left out; None after an attempt with other rows."""
         from pyspark.errors import AnalysisException
 
         try:

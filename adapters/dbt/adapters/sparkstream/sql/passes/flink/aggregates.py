@@ -156,7 +156,7 @@ def collect(call: FlinkCall) -> str:
 
 
 def type_of_multiset(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
-    """What COLLECT gives: how often each value comes, or the values where only UNNEST reads it."""
+    """Type of COLLECT: `map<T, int>` with the count of each value, or `array<T>` for UNNEST alone."""
     value = node.expressions[0] if len(node.expressions) == 1 else None
     if isinstance(value, exp.Distinct):
         value = value.expressions[0]
@@ -174,7 +174,7 @@ def is_unnested(call: exp.Anonymous) -> bool:
 
 
 def is_taken_apart(call: exp.Anonymous) -> bool:
-    """Whether nobody sees the multiset that COLLECT gives: it has a name, and only UNNEST reads that."""
+    """Use of COLLECT for UNNEST alone: its column has a name, which nothing else reads."""
     select = enclosing(call, exp.Select)
     alias = call.parent.parent if isinstance(call.parent, exp.Filter) else call.parent
     if select is None or not isinstance(alias, exp.Alias) or select.parent is None:

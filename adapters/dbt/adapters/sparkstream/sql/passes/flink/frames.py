@@ -175,7 +175,7 @@ def _ends_before_start(frame: exp.WindowSpec) -> bool:
 
 
 def _leaves_peers_out(frame: exp.WindowSpec) -> bool:
-    """Whether a RANGE frame never holds the current row, so that it is empty in Flink where the key is NULL.
+    """RANGE frames without the current row, as `1 PRECEDING` to `1 PRECEDING`: empty in Flink for a NULL key.
 
     In Spark the rows with NULL are in the frame of each other, whatever its offsets are.
     """

@@ -74,7 +74,7 @@ class Json(Rewriter):
         yield self.edit(node, text)
 
     def _found(self, node: exp.Expr, variant: str, scalar: str) -> tuple[str, str]:
-        """Whether JSON_VALUE or JSON_QUERY may return what the path finds, and how it is returned."""
+        """Condition and value of JSON_VALUE or JSON_QUERY for the JSON at the path."""
         kind = f"SCHEMA_OF_VARIANT({variant})"
         if node.args["kind"] == "VALUE":
             return f"{kind} NOT RLIKE {_SCALARS}", self._returned(node, scalar)

@@ -42,7 +42,7 @@ class Predicates(Rewriter):
             yield from self._as_times([one], self.type(other))
 
     def _rows(self, pairs: list[tuple[exp.Expr, exp.Expr]]) -> str:
-        """`(a, b) = (c, d)` field by field: it is NULL if one is NULL and no other differs, where Spark says FALSE."""
+        """`(a, b) = (c, d)` field by field: NULL for a NULL field unless another differs, where Spark says FALSE."""
         operand = self.source.operand
         return f"({' AND '.join(f'{operand(left)} = {operand(right)}' for left, right in pairs)})"
 

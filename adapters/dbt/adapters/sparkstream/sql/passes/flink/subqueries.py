@@ -179,7 +179,7 @@ def _of(query: str, aggregate: str) -> str:
 
 
 def _if_any(query: str, found: str) -> str:
-    """Whether a query's values have one that meets a condition; NULL if none does, and one of them is NULL."""
+    """`ANY` over a query: TRUE with a value that meets the condition, else NULL with a NULL value, else FALSE."""
     return f"({_of(query, 'COUNT(*)')} > 0 AND ({found} OR {_of(query, 'COUNT(*) > COUNT(v) AND NULL')}))"
 
 

@@ -65,7 +65,7 @@ def _name(type_: str | None, in_full: bool) -> str | None:
 
 
 def can_be_null(node: exp.Expr) -> bool | None:
-    """Whether a value can be NULL; None where nobody knows. A column is taken for one that can."""
+    """Nullability of a value: True for a column, False for a literal, None for an unknown function."""
     if isinstance(node, (*_CONSTANTS, exp.Is)) or word(node):
         return False
     if isinstance(node, (exp.Null, exp.Column, exp.Dot)) or node.args.get("safe"):  # TRY_CAST

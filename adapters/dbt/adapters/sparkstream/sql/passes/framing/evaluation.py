@@ -1,4 +1,4 @@
-"""One call over one window: its arguments, what it adds to its query, and Spark's aggregates over its frame's rows."""
+"""Call over a window: its arguments, its columns in the query below, Spark's aggregates over its frame's rows."""
 
 from __future__ import annotations
 

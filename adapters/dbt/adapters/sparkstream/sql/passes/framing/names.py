@@ -86,7 +86,7 @@ RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", 
 
 
 def deviation_of(name: str) -> tuple[bool, bool] | None:
-    """Whether a standard deviation or variance is of a sample, and whether it is the square; None for others."""
+    """(of a sample, squared) of `stddev_samp`, `var_pop` and so on; None for other names."""
     return AGGREGATES[name].deviation if name in AGGREGATES else None
 
 

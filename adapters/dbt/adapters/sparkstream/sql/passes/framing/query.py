@@ -123,7 +123,7 @@ class Lowering:
         return self._placed(call)
 
     def _placed(self, call: Call) -> str:
-        """An aggregate where the SELECT has it: itself, or the column that it has become."""
+        """Text of an aggregate in the SELECT: the call, or the column of the query below."""
         if call.inner:
             return self._nested(call)
         text = call_sql(self._evaluation(call))

@@ -97,7 +97,7 @@ class FramedSelect:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it holds anything that Spark can't say as it is written."""
+        """Need of a translation: a frame, a function or a join that Spark lacks."""
         return bool(self.calls or self.last_joins or any(self.windows.values()))
 
     def calls_in(self, span: Span) -> list[Call]:

@@ -167,7 +167,7 @@ def _joined(source: Source, on: exp.Expr, sides: list[str], most: _Most) -> dict
 
 
 def _references(source: Source, select: exp.Select, side: str, columns: dict[str, str]) -> list[Edit] | None:
-    """The edits that name a side's columns as columns of the rows; None where not all that mean it can be told.
+    """Edits from a side's columns to the rows' columns; None with a name of unclear meaning.
 
     Args:
         columns: column of the side -> the same of the rows.

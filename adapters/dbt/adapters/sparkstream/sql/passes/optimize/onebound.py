@@ -1,4 +1,4 @@
-"""Joins of windows by one bound, as the other one follows from it.
+"""Joins of windows by one bound: with one size, equal starts have equal ends.
 
 Windows of one size end together where they begin together, so `L.window_start = R.window_start` says all that
 `L.window_end = R.window_end` would say. Spark doesn't know it, takes the sides for larger than they are, and doesn't
@@ -89,7 +89,7 @@ class OneBound:
             yield Edit(span or self._source.span(terms[place]), lambda text="" if span else "TRUE": text)  # type: ignore[misc]
 
     def _with_and(self, terms: list[exp.Expr], place: int, gone: Collection[int]) -> Span | None:
-        """A term with the AND before it, or the one behind it if it is the first; None where more than AND is there."""
+        """Span of a term with its AND, before it or (for the first term) behind it; None beside other operators."""
         spans = [self._source.span(term) for term in terms[max(0, place - 1) : place + 2]]
         if not place and (len(terms) == 1 or 1 in gone):
             return None

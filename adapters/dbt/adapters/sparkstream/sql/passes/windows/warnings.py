@@ -151,7 +151,7 @@ def _cumulates(relation: exp.Expr) -> bool:
 
 
 def _name(key: exp.Expr, select: exp.Select) -> str:
-    """The name of the column that a key of GROUP BY is, or that its number means; empty where it is no column."""
+    """Name of the column in a key of GROUP BY, such as `k`, `t.k` or `2`; empty for an expression."""
     if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.this) <= len(select.expressions):
         key = select.expressions[int(key.this) - 1].unalias()
     return key.name.lower() if isinstance(key, exp.Column) else ""
