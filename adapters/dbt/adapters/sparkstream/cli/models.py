@@ -115,7 +115,7 @@ def streams() -> None:
 )
 @project_options
 def show(models: tuple[str, ...], form: str, output: Path | None, **options: str | None) -> None:
-    """Say how the project's streaming models are: what runs, how far it is, what was left out.
+    """Show the project's streaming models: runs, progress, rows left out.
 
     MODEL names models, all by default. The figures come from the table sparkstream_runs, to which a run that goes on
     writes every half minute.

@@ -92,7 +92,7 @@ class Texts:
             raise
 
     def found(self, fault: Fault, node: Any | None, root: Path) -> Place | None:
-        """The place, in a node's SQL, of an error about a text that was made of it; None where nobody knows it."""
+        """Place in a node's SQL of an error in a text made from it; None for an unknown place."""
         return found(fault, self._texts(node), root)
 
     def _texts(self, node: Any | None) -> Iterator[tuple[Text, str]]:

@@ -1,4 +1,4 @@
-"""SQL that a node has in its file, and a row that it is asked for: what connections keep in mind while dbt compiles."""
+"""Memory of connections while dbt compiles: the SQL in a node's file, and a row that a macro asks for."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def _placed(bar: Bar, x: float, end: float, y: float, height: float, scale: _Sca
 
 
 def _fold(bars: Sequence[Bar], picture: Picture, scale: _Scale, y: float) -> tuple[Fold, list[PlacedBar], float] | None:
-    """Shows the windows of one row, one below another, and folds all other windows; None where all can be shown."""
+    """Layout with one row's windows below each other and the others folded; None with room for all."""
     placed = _levels([bar for bar in bars if bar.owner is None], scale)
     if len(placed) < len(bars) or max((level for _, level, _, _ in placed), default=0) < _MOST_LEVELS:
         return None

@@ -66,7 +66,7 @@ class Section:
     count: Count | None = None
 
     def numbers(self) -> dict[str, int]:
-        """How many rows are drawn and in how many windows they are; what is counted -> how many."""
+        """Counts in a drawing, such as `rows` -> 12 and `windows` -> 3."""
         if self.picture is None:
             return {}
         bars = self.picture.bars

@@ -182,7 +182,7 @@ class _Reader:
         return full_name(parts, self._scope), cursor.tokens.span(range(start, cursor.at))
 
     def _new(self, name: Name, span: Span, lenient: bool) -> bool:
-        """Whether a name is new; one that is there already is refused, unless IF NOT EXISTS says it may be."""
+        """Check for a new name: an existing one is refused, or passed over with IF NOT EXISTS."""
         if name not in self.job.tables and name not in self.job.views:
             return True
         if lenient:

@@ -154,7 +154,7 @@ class Reading:
 
 
 def _fails(words: str, row: str, *, in_files: bool = True) -> str:
-    """SQL that fails with the row, and with its file where it is in one."""
+    """Call of `raise_error` with the row, and its file for a row in a file."""
     place = ", ' in ', INPUT_FILE_NAME()" if in_files else ""
     return f"RAISE_ERROR(CONCAT({string_literal(words)}, ': ', {row}{place}))"
 

@@ -241,7 +241,7 @@ def _span(token: Token) -> Span:
 
 
 def _comment(text: str, end: int, start: int) -> str:
-    """The comments before a statement; what stands on the line on which the one before ends belongs to that."""
+    """Comments before a statement, without those on the last line of the statement before it."""
     between = text[end:start]
     if end:
         at, semicolon = 0, -1

@@ -184,7 +184,7 @@ def _watermark(piece: Cursor, table: TableDefinition) -> TableDefinition:
 
 
 def _delay(piece: Cursor) -> Interval | None:
-    """How far a watermark trails: what is behind the event time; None where that is no interval to take off."""
+    """Delay of a watermark: `5 seconds` of `ts - INTERVAL '5' SECOND`; None for another expression."""
     if not piece.current:
         return ZERO
     if not piece.takes("-"):

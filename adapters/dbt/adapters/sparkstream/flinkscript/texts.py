@@ -122,7 +122,7 @@ class Texts:
         ]
 
     def _versioned(self, parsed: Parsed) -> Text:
-        """A query's text; tables of which it joins versions are CTEs that say what makes them versions."""
+        """Query's text with a CTE for each table of a temporal join, which gives the table's versions."""
         ctes: dict[str, Text] = {}
 
         def read(use: Use) -> Text:

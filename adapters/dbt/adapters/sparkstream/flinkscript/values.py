@@ -84,7 +84,7 @@ def unread(what: str, format_: str) -> str:
 
 
 def option(table: TableDefinition, name: str) -> str:
-    """An option of the format of values, which may have `value.` before it; empty where it isn't given."""
+    """Option of the values' format, with or without `value.` before its name; empty by default."""
     options = table.options
     return options.get(f"value.{name}", options.get(name, ""))
 

@@ -160,7 +160,7 @@ def _setting(sql: str) -> tuple[str, str, str | None]:
 
 
 def query_start(sql: str) -> int | None:
-    """Where the query of a statement begins; None of one that has none, such as SHOW TABLES, which is Spark's."""
+    """Start of a statement's query; None without one, as in SHOW TABLES."""
     try:
         tokens = DIALECTS["spark"]().tokenize(sql)
     except TokenError:  # of the dialect's own texts; the translator says what is wrong

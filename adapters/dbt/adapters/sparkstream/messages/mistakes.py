@@ -112,7 +112,7 @@ def placed_config(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntim
 
 
 def placed_stream(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntimeError:
-    """An error of a streaming model that runs: at the config that it is about, or at `config` where one is missing."""
+    """Error of a running streaming model, placed at its config, or at `config` for a missing one."""
     first, _, hint = str(error.msg).partition("\n  ")
     calls = list(_calls(node.raw_code, "config", ()))
     given = [argument for call in calls for argument in call.arguments]

@@ -183,7 +183,7 @@ def _only(word: str, original: str) -> tuple[int, int] | None:
 
 
 def _before(traced: Traced, at: int, width: int, original: str) -> tuple[int, int] | None:
-    """Place and width, in the text before a step, of what is in the text after it; None where it can't be told."""
+    """Place and width of a piece in the text before a step; None for a piece that the step has written."""
     start = traced.exact(at)
     if start is None:
         return _alike(traced.text, at, width, original, traced.place((at, at + 1)))
@@ -253,7 +253,7 @@ def _places(piece: str, text: str) -> Iterator[int]:
 
 
 def written_place(error: Finding, raw_code: str) -> int | None:
-    """Where in a template, in characters, what the error points at stands; None where it can't be told.
+    """Offset in a template of the piece that an error points at; None for a macro's text.
 
     The piece at fault is looked for in the template; where it is there several times, the one counts that has most
     of the text around it in common with the rendered line.

@@ -223,7 +223,7 @@ def _unwritable(text: str) -> str:
 
 
 def _without_ours(text: str) -> str:
-    """What Spark says; among the columns that it suggests, none that only the SQL of a window has (`__wall`)."""
+    """Spark's message without columns such as `__wall`, which only our SQL has, among its suggestions."""
     before, found, rest = text.partition(_SUGGESTED)
     names, closed, after = rest.partition("]")
     if not (found and closed and "`__" in names):

@@ -114,7 +114,7 @@ def _resulting(build: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _without_traceback(passes: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Has dbt say of a KeyboardInterrupt that there was one, and not which of its lines it was at."""
+    """Shortens dbt's message of a KeyboardInterrupt: no line of dbt's own code."""
 
     def filtered(event: Any) -> bool:
         if isinstance(sys.exc_info()[1], KeyboardInterrupt):

@@ -50,7 +50,7 @@ def _others_write(found: os.stat_result) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """Checks that nobody else has written a file from which decisions follow; one that isn't there passes.
+    """Checks the owner and the rights of a file that decisions follow from; a missing file passes.
 
     Raises:
         NotOurs: another user owns the file or can write it, or it is a link.
@@ -114,7 +114,7 @@ def write(path: Path, text: str) -> None:
 
 
 def replace(path: Path, text: str, mode: int = 0o600) -> None:
-    """Writes a file in one step: who reads it meanwhile sees the old one or the new one.
+    """Writes a file in one step: a reader sees the old text or the new one.
 
     Args:
         path: the file.

@@ -64,7 +64,7 @@ def own_address(config: ServerConfig) -> str:
 
 
 def slow_start(state: ServerState) -> str:
-    """What a server may wait for before it answers, as the beginning of a sentence; empty where it is no cluster."""
+    """Beginning of a sentence about YARN, which a slow start may wait for; empty without a cluster."""
     if state.master != yarn.MASTER:
         return ""
     return (

@@ -32,7 +32,7 @@ _HINTS = {
 
 
 def explain(log: Path) -> str:
-    """The last lines of the log that matter, what to do where that is known, and where the log is."""
+    """End of the log, with advice for known lines and the log's path."""
     try:
         with open(log, "rb") as file:
             file.seek(max(0, log.stat().st_size - _LAST_BYTES))

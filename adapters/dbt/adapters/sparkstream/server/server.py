@@ -37,7 +37,7 @@ _DYING = 3.0
 
 @dataclass(frozen=True)
 class Start:
-    """What `start` did: the server that runs now, whether it ran before, and what won't work on its cluster."""
+    """Outcome of `start`: the running server, whether it ran before, and the cluster's limits."""
 
     state: ServerState
     already_running: bool
@@ -142,7 +142,7 @@ class Server:
         return was_alive
 
     def status(self) -> ServerStatus:
-        """What the server is doing now; asks it, where it runs."""
+        """State of the server, such as running, dead or unresponsive, after a question to it."""
         state = read_state(self._folder.state)
         if state is None:
             return ServerStatus(Phase.STOPPED, self._folder.path, self._folder.log)
@@ -173,7 +173,7 @@ class Server:
         )
 
     def restart(self, on_launch: Callable[[ServerState], None] = lambda state: None) -> Start:
-        """Stops the server, also one that hangs, and starts it with `config`. What it was at work on is lost.
+        """Stops the server, also one that hangs, and starts it with `config`; its running statements are lost.
 
         Args and errors: as `start`.
         """
@@ -314,7 +314,7 @@ class Server:
         return ServerDied(f"the server died while it was starting{how}; {explain(self._folder.log)}")
 
     def _exit_code(self) -> int | None:
-        """How a process that is gone ended; None where another process started it."""
+        """Exit code of an ended process; None for a child of another process."""
         if self._process is None:
             return None
         try:

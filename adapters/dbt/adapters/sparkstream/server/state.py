@@ -127,7 +127,7 @@ class ServerState:
 
 
 def read_state(path: Path) -> ServerState | None:
-    """The state in the file, or None where there is no file. What follows from it may end a process, so it is checked.
+    """State in the file, which is checked, as `stop` ends the process in it; None without a file.
 
     Raises:
         ServerError: the file doesn't hold a state.

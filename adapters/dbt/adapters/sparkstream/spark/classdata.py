@@ -79,7 +79,7 @@ class Archive:
         return self.base.is_file() and self.file.is_file()
 
     def options(self) -> str:
-        """The options with which Java reads it; none where it isn't made."""
+        """Java's options for the archive; none without one."""
         if not self.is_made:
             return ""
         # Java says on its standard output, which is dbt's terminal, why it goes without an archive.

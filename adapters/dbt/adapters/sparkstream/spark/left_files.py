@@ -124,7 +124,7 @@ def clearing(folder: str, node: Any) -> list[str]:
 
 
 class Mark:
-    """A file in the project that says: a run is making this table. One that nobody holds is of a run that was killed.
+    """File in the project about a table in the making: a run holds it, unless the run was killed.
 
     Args:
         folder: where marks are.

@@ -1,4 +1,4 @@
-"""The Spark inside the dbt process: how it is started, and where it keeps its tables."""
+"""Spark inside the dbt process: its start, its settings, and the folder of its tables."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def spark_session(parameters: Mapping[str, str], project: Path, accelerator: str
 
 
 def start_early(parameters: Mapping[str, str], project: Path, accelerator: str | None = None) -> None:
-    """Starts the session in a thread, for a caller that has other work to do before it asks for it.
+    """Starts the session in a thread, while dbt parses.
 
     Args: as `spark_session`, which raises what this fails of.
     """
