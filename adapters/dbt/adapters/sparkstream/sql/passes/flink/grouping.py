@@ -119,8 +119,8 @@ class Groupings(Rewriter):
 
     def _are_keys(self, values: list[exp.Expr], group: exp.Group) -> bool:
         """Whether values are keys of a GROUP BY, by their names without their tables'."""
-        keys = {_last(normal_form(key)) for item in _elements(group) for key in key_parts(item)}
-        return all(_last(normal_form(value)) in keys for value in values)
+        keys = {_last(key) for item in _elements(group) for key in key_parts(item)}
+        return all(_last(value) in keys for value in values)
 
     def _in_having(self, node: exp.Expr, name: str, select: exp.Select) -> Iterator[Edit]:
         """In HAVING, Spark knows GROUPING of keys that are selected as they are, and what the result has."""
@@ -210,9 +210,9 @@ def _keys(item: exp.Expr) -> frozenset[str]:
     return frozenset(map(normal_form, parts))
 
 
-def _last(key: str) -> str:
-    """A column's name without its table's; another expression as it is."""
-    return key.rpartition(".")[2]
+def _last(key: exp.Expr) -> str:
+    """A column's name without its table's, which may have dots; another expression as it is."""
+    return normal_form(key.this if isinstance(key, exp.Column) else key)
 
 
 # -- aggregates ------------------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ class Plan:
     def key_guards(self) -> list[str]:
         """Conditions on the keys: OpenMLDB gives no row for a row without a key."""
         streams = [] if self._select.rules.keyless else self.streams
-        return list(dict.fromkeys(f"{stream.key} IS NOT NULL" for stream in streams if stream.key))
+        return list(dict.fromkeys(_has_key(stream) for stream in streams if stream.key))
 
 
 def _keeps_order(call: Call) -> bool:
@@ -182,3 +182,12 @@ def _every(calls: list[Call]) -> Iterator[Call]:
     for call in calls:
         yield call
         yield from _every(call.inner)
+
+
+def _has_key(stream: Stream) -> str:
+    """Condition that a row has a key. One of an unknown type is a whole number below, and NULL without ANSI."""
+    if stream.key_type:
+        return f"{stream.key} IS NOT NULL"
+    types = ", ".join(f"'{t}'" for t in KEY_TYPES)
+    refused = "raise_error('a window is ordered by a number or a timestamp')"
+    return f"IF(typeof({stream.key}) IN ({types}), {stream.key} IS NOT NULL, {refused})"
