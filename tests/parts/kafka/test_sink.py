@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from tests.functional.adapter.project import Project
 from tests.functional.streaming.test_hostile_names import NAMES
-from tests.lib.support import free_port
 from tests.parts.kafka.broker import Broker
 from tests.parts.kafka.shop import bid, sources
 from tests.parts.kafka.test_source import messages
@@ -122,13 +122,14 @@ def test_rows_that_could_not_be_sent_are_sent_by_the_next_run(
     bids, rows = topic(), topic()
     query = "select id, item from {{ stream(source('kafka', 'bid')) }}"
     text = model(query, broker, rows, key="id").replace("sink=", f"file_format='{file_format}', sink=")
-    away = text.replace(
-        f"'kafka.bootstrap.servers': '{broker.servers}'",
-        f"'kafka.bootstrap.servers': '127.0.0.1:{free_port()}', 'kafka.max.block.ms': 2000",
-    )
-    shop = make_project({"models/rows.sql": away, "models/schema.yml": sources(broker, bids)})
     broker.send(bids, [(None, bid(number, "08:01")) for number in range(3)])
-    message = shop.failure("run")
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes connections, which is all that a run asks first
+        away = text.replace(
+            f"'kafka.bootstrap.servers': '{broker.servers}'",
+            f"'kafka.bootstrap.servers': '127.0.0.1:{silent.getsockname()[1]}', 'kafka.max.block.ms': 2000",
+        )
+        shop = make_project({"models/rows.sql": away, "models/schema.yml": sources(broker, bids)})
+        message = shop.failure("run")
     assert f"can't send rows to the topic {rows}; they are in the table, and the next run sends them" in message
     assert f"Kafka says: Topic {rows} not present in metadata" in message
     assert shop.rows("select id from {}.rows") == [(0,), (1,), (2,)]
