@@ -55,7 +55,7 @@ def _counts_of_prices(counted: str) -> str:
 
 BY_HAND = {
     5: """
-        SELECT w.start, w.end, best.*
+        SELECT w.start, w.end, auction, num
         FROM (
           SELECT w, inline(filter(counts, c -> c.num = most)) AS (auction, num)
           FROM (
@@ -66,7 +66,7 @@ BY_HAND = {
             )
             GROUP BY w
           )
-        ) AS best""",
+        )""",
     7: f"""
         SELECT auction, bidder, price, time, extra
         FROM (
