@@ -20,21 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-import jinja2
-from benchmarks.compare.nexmark import TWELVE
+from benchmarks.compare.nexmark import TWELVE, rendered
 from benchmarks.nexmark import generator
 from benchmarks.nexmark.run import PROJECT
+from benchmarks.streaming import noted_of, run_of_sql
 from benchmarks.windows.data import AUCTIONS
 from benchmarks.windows.flink import Flink
 
-from dbt.adapters.sparkstream.spark.environments.base import apply_settings
 from dbt.adapters.sparkstream.spark.session import spark_session
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.streaming import plan
-from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
-from dbt.adapters.sparkstream.streaming.run import Run
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.engine import SETTINGS, Engine
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 
 WATERMARK = "10 seconds"
 TABLES = {
@@ -114,8 +109,7 @@ def model_sql(number: int) -> str:
     if number == 12:
         return TWELVE
     own = PROJECT / "streams" / f"q{number}.sql"
-    path = own if own.exists() else PROJECT / "models" / "queries" / own.name
-    return jinja2.Template(path.read_text(encoding="utf-8")).render(ref=lambda name: name)
+    return rendered(own if own.exists() else PROJECT / "models" / "queries" / own.name)
 
 
 @dataclass(frozen=True)
@@ -189,27 +183,14 @@ class Streams:
     def as_model(self, number: int, run: int) -> Took:
         """A run of a question's streaming model, with all that it checks and records."""
         name, sql = f"model_{number}_{run}", model_sql(number)
-        streams = [stream for stream in self.names if stream in sql]
-        session = self.spark.newSession()
-        apply_settings(session, SETTINGS)
-        engine = Engine(session)
+        streams = {stream: TABLES[stream] for stream in self.names if stream in sql}
+        config = StreamConfig(event_time="dateTime", watermark=Interval.parse(WATERMARK), max_files_per_trigger=1)
         start = time.perf_counter()
-        model = Model(
-            unique_id=f"model.bench.{name}",
-            identifier=name,
-            relation=f"bench.{name}",
-            runs="bench.sparkstream_runs",
-            sql=sql,
-            dialect="flink",
-            config=StreamConfig(event_time="dateTime", watermark=Interval.parse(WATERMARK), max_files_per_trigger=1),
-            sources=tuple(StreamSource(view=stream, relation=f"bench.{stream}") for stream in streams),
-        )
-        planned = plan(sql, "flink", streams=streams, schema=TABLES, utc=engine.is_utc(), optimize=True)
-        Run(model, planned, engine)(lambda: None)
+        run_of_sql(self.spark, sql, "flink", streams, name, config)(lambda: None)
         whole = time.perf_counter() - start
-        self.spark.catalog.refreshTable("bench.sparkstream_runs")
-        recorded = self.spark.table("bench.sparkstream_runs").where(f"relation = 'bench.{name}'")
-        seconds, state = recorded.selectExpr("sum(duration_ms) / 1000", "max(state_bytes)").collect()[0]
+        seconds, state = (
+            noted_of(self.spark, name).selectExpr("sum(duration_ms) / 1000", "max(state_bytes)").collect()[0]
+        )
         return Took(whole, seconds, state or 0)
 
     def rows(self, table: str) -> tuple[int, int]:

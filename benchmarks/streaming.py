@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,21 +107,41 @@ def run_of(spark: Any, question: Question, name: str, config: StreamConfig, opti
         optimize: whether windows are put together from slices.
         hooks: what Run takes beside.
     """
+    streams = {"bid": {"ts": "timestamp", "k": "string", "v": "bigint"}}
+    return run_of_sql(spark, question.sql, "spark", streams, name, config, optimize, **hooks)
+
+
+def run_of_sql(
+    spark: Any,
+    sql: str,
+    dialect: str,
+    streams: Mapping[str, Mapping[str, str]],
+    name: str,
+    config: StreamConfig,
+    optimize: bool = True,
+    **hooks: Any,
+) -> Run:
+    """A run of a model by its text; further arguments as of `run_of`.
+
+    Args:
+        sql: its query.
+        dialect: what that is written in.
+        streams: the tables that it reads, by their names in the schema `bench` -> column -> type.
+    """
     model = Model(
         unique_id=f"model.bench.{name}",
         identifier=name,
         relation=f"bench.{name}",
         runs="bench.sparkstream_runs",
-        sql=question.sql,
-        dialect="spark",
+        sql=sql,
+        dialect=dialect,
         config=config,
-        sources=(StreamSource(view="bid", relation="bench.bid"),),
+        sources=tuple(StreamSource(view=stream, relation=f"bench.{stream}") for stream in streams),
     )
     session = spark.newSession()
     apply_settings(session, SETTINGS)
     engine = Engine(session)
-    schema = {"bid": {"ts": "timestamp", "k": "string", "v": "bigint"}}
-    planned = plan(question.sql, streams=["bid"], schema=schema, utc=engine.is_utc(), optimize=optimize)
+    planned = plan(sql, dialect, streams=list(streams), schema=streams, utc=engine.is_utc(), optimize=optimize)
     return Run(model, planned, engine, **hooks)
 
 

@@ -5,6 +5,8 @@ Ours and Flink run the models' SQL; DuckDB runs what the models' results are rec
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import jinja2
 from benchmarks.compare import in_polars
 from benchmarks.nexmark.record import sql as recorded
@@ -115,7 +117,7 @@ def questions() -> list[Question]:
 
 
 def _question(number: int) -> Question:
-    flink = TWELVE if number == 12 else _model(number)
+    flink = TWELVE if number == 12 else rendered(PROJECT / "models" / "queries" / f"q{number}.sql")
     ours = translate(flink, "flink", schema=AUCTIONS)
     asks, polars = ASKS[number]
     found: dict[str, Query] = {
@@ -130,6 +132,6 @@ def _question(number: int) -> Question:
     return Question(f"NEXMark {number}", number, found, {}, asks)
 
 
-def _model(number: int) -> str:
-    text = (PROJECT / "models" / "queries" / f"q{number}.sql").read_text(encoding="utf-8")
-    return jinja2.Template(text).render(ref=lambda name: name)
+def rendered(path: Path) -> str:
+    """The SQL of a model's file, with the names of tables for `ref`."""
+    return jinja2.Template(path.read_text(encoding="utf-8")).render(ref=lambda name: name)

@@ -1,1 +1,1 @@
-"""What tests share."""
+"""Helpers of several tests: a terminal, macros without dbt, a schema registry."""
