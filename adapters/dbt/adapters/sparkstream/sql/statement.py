@@ -30,7 +30,7 @@ from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, che
 from dbt.adapters.sparkstream.sql.passes.comments import comments
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints, ignored
-from dbt.adapters.sparkstream.sql.passes.flink.rowtimes import EventTimeOf, event_times
+from dbt.adapters.sparkstream.sql.passes.flink.names import EventTimeOf, event_times
 from dbt.adapters.sparkstream.sql.passes.framing import Frames
 from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling

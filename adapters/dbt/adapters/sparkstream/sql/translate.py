@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.core.source import Traced
     from dbt.adapters.sparkstream.sql.passes.batches import Microbatch
-    from dbt.adapters.sparkstream.sql.passes.flink.rowtimes import EventTimeOf
+    from dbt.adapters.sparkstream.sql.passes.flink.names import EventTimeOf
 
 
 def translate(

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, ZERO, Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.passes.flink.instants import is_long
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import is_long
 
 _TURNED = Interval(26 * MICROS["HOUR"])
 

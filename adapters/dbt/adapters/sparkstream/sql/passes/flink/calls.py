@@ -6,6 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.types import Numbers
+
+NUMBERS = Numbers(
+    digits={"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19},
+    literals_by_digits=False,
+    capped=True,
+    beside_float="float",
+    first_of_floats=True,
+    first_of_times=True,
+)
+"""How numbers, and times with and without a zone, combine in Flink."""
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,26 @@
-"""Casts of Flink SQL."""
+"""Casts and constants of Flink SQL, and values as the texts that its CAST(... AS STRING) gives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from string import hexdigits
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.nested import nested_type
+from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
+from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks, timetexts
-from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
+from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
+from dbt.adapters.sparkstream.sql.passes.flink.functions import record
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.typenames import MONTHS, family
 
 _SPARK_DIGITS = 6
 """Digits behind the second that Spark keeps."""
@@ -144,3 +151,154 @@ def _tried_text(text: str, literal: str | None, to: str, digits: int | None) -> 
 
 def _replaced(text: str, pattern: str, replacement: str) -> str:
     return f"REGEXP_REPLACE({text}, {string_literal(pattern)}, '{replacement}')"
+
+
+_CLOCK = "yyyy-MM-dd HH:mm:ss"
+_PLAIN_SCALE = 6
+"""Digits behind the point up to which a DECIMAL is never written with an exponent."""
+
+
+def has_own_text(type_: str | None) -> bool:
+    """Whether Spark's CAST AS STRING gives another text than Flink's for values of a type."""
+    if types.is_decimal(type_):
+        return types.decimal_parts(type_ or "")[1] > _PLAIN_SCALE
+    return type_ == "boolean" or type_ in types.TIMES or types.is_clock(type_) or (type_ or "").endswith(">")
+
+
+def text_of(sql: str, type_: str | None, digits: int | None = None, *, function: str = "CAST", depth: int = 0) -> str:
+    """A value as a text; NULL stays NULL.
+
+    Args:
+        sql: Spark SQL of the value.
+        type_: its Spark type.
+        digits: the digits behind the second of a time; None where nobody knows.
+        function: CAST or TRY_CAST.
+        depth: how many arrays and maps the value lies in.
+    """
+    if types.is_string(type_):
+        return sql
+    if type_ in types.TIMES:
+        return _time(sql, digits, type_)
+    if type_ is not None and types.is_clock(type_):
+        return clocks.text_of(sql, type_)
+    if types.is_decimal(type_) and has_own_text(type_):
+        return f"REPLACE(FORMAT_NUMBER({sql}, {types.decimal_parts(type_ or '')[1]}), ',', '')"
+    if family(type_) == "interval" and type_ != "interval":
+        return _length(sql, type_ == MONTHS)
+    if is_array(type_):
+        return _array(sql, element(type_), depth)
+    pair, row = entry(type_), fields(type_)
+    if pair is not None:
+        each = f"e{depth}"
+        key, value = (
+            text_of(f"{each}.{part}", t, depth=depth + 1) for part, t in zip(("key", "value"), pair, strict=True)
+        )
+        pairs = f"TRANSFORM(MAP_ENTRIES({sql}), {each} -> CONCAT({key}, '=', COALESCE({value}, 'NULL')))"
+        return f"CONCAT('{{', ARRAY_JOIN({pairs}, ', '), '}}')"
+    if row is not None and set(sql) & set("()[]+-*/ '"):  # no path of names: said once, however many fields it has
+        return f"TRANSFORM(ARRAY({sql}), e{depth} -> {text_of(f'e{depth}', type_, depth=depth + 1)})[0]"
+    if row is not None:
+        return f"CASE WHEN {sql} IS NOT NULL THEN {_row(sql, row, depth)} END"
+    text = f"{function}({sql} AS STRING)"
+    return f"UPPER({text})" if type_ == "boolean" else text
+
+
+def _time(sql: str, digits: int | None, type_: str | None) -> str:
+    """A time with its digits; with three where nobody knows them, or six if it has so many."""
+    if digits is None:
+        return f"REGEXP_REPLACE({date_format('DATE_FORMAT', sql, f'{_CLOCK}.SSSSSS', type_)}, '000$', '')"
+    return date_format("DATE_FORMAT", sql, f"{_CLOCK}{'.' if digits else ''}{'S' * digits}", type_)
+
+
+def _length(sql: str, months: bool) -> str:
+    """A length of time: `+1 02:03:04.500`, or `+1-03` of whole months."""
+    sign = f"CASE WHEN {sql} < INTERVAL '0' {'MONTH' if months else 'SECOND'} THEN '-' ELSE '+' END"
+    length = f"ABS(CAST({sql} AS INTERVAL {'YEAR TO MONTH' if months else 'DAY TO SECOND'}))"
+    first, last = (
+        ("YEAR", "'-', LPAD(EXTRACT(MONTH FROM {}), 2, '0')")
+        if months
+        else ("DAY", "' ', DATE_FORMAT(TIMESTAMP_NTZ '1970-01-01' + {}, 'HH:mm:ss.SSS')")
+    )
+    return f"CONCAT({sign}, EXTRACT({first} FROM {length}), {last.format(length)})"
+
+
+def _array(sql: str, inner: str | None, depth: int) -> str:
+    each = f"e{depth}"
+    text = text_of(each, inner, depth=depth + 1)
+    texts = sql if text == each else f"TRANSFORM({sql}, {each} -> {text})"
+    return f"CONCAT('[', ARRAY_JOIN({texts}, ', ', 'NULL'), ']')"
+
+
+def _row(sql: str, row: Iterable[tuple[str, str | None]], depth: int) -> str:
+    texts = [f"COALESCE({text_of(f'{sql}.{quoted(name)}', t, depth=depth)}, 'NULL')" for name, t in row]
+    separated = [piece for i, text in enumerate(texts) for piece in ([] if i == 0 else ["', '"]) + [text]]
+    return f"CONCAT('(', {', '.join(separated)}, ')')"
+
+
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'"}
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)", re.S)
+
+
+class Literals(Rewriter):
+    """Edits constants."""
+
+    @handles(exp.Literal)
+    def _literal(self, node: exp.Literal) -> Iterator[Edit]:
+        """A backslash is a character like any other, and `''` one quote; to Spark before 4.1, two texts meet there."""
+        if not node.is_string:
+            yield from self._fraction(node)
+        elif set("\\'") & set(node.name):
+            for token in self.source.tokens_in(self.source.span(node)):
+                if token.token_type == TokenType.STRING and set("\\'") & set(token.text):
+                    yield Edit((token.start, token.end + 1), partial(string_literal, token.text))
+
+    def _fraction(self, node: exp.Literal) -> Iterator[Edit]:
+        """A constant such as 0.5, alone or beside another exact number: its 0 is a digit, and none to Spark."""
+        type_, around = self.type(node), node.parent
+        written = self.source.written(node)
+        if isinstance(around, exp.Interval) or not written.startswith("0") or not types.is_decimal(type_):
+            return
+        while isinstance(around, (exp.Paren, exp.Neg)):
+            around = around.parent
+        if isinstance(around, (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)):
+            beside = [around.left, around.right]
+        elif isinstance(around, exp.Anonymous) and (function := record(around)) is not None and function.alike:
+            beside = around.expressions
+        elif isinstance(around.parent if isinstance(around, exp.Alias) else around, exp.Select):
+            beside = []
+        else:
+            return
+        if all(types.is_decimal(t) or t in types.INTEGERS for t in map(self.type, beside)):
+            yield self.edit(node, lambda: cast(self.text(node), type_ or ""))
+
+    @handles(exp.UnicodeString)
+    def _unicode(self, node: exp.UnicodeString) -> Iterator[Edit]:
+        r"""`U&'\00e9'` is a text in which four hexadecimal digits behind a backslash are a character."""
+        escape = node.args["escape"].name if node.args.get("escape") else "\\"
+        first, *rest = node.name.replace(2 * escape, "\0").split(escape)
+        for piece in rest:
+            if len(piece) < 4 or not set(piece[:4]) <= set(hexdigits):
+                self.refuse(
+                    node,
+                    f"{escape} stands before four hexadecimal digits here",
+                    f"write {escape}00e9, or {2 * escape} for {escape} itself",
+                )
+        text = first + "".join(chr(int(piece[:4], 16)) + piece[4:] for piece in rest)
+        # Characters outside Unicode's first plane are written as two of four digits each.
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", escape)
+        yield self.edit(node, lambda: string_literal(text))
+
+    @handles(exp.ByteString)
+    def _escaped(self, node: exp.ByteString) -> Iterator[Edit]:
+        r"""`E'a\n'` has a new line behind its a."""
+        inner = self.source.written(node)[2:-1].replace("''", "\\'")
+        for escape in _ESCAPE.finditer(inner):
+            if escape[0][1] not in _ESCAPED and len(escape[0]) == 2:
+                self.refuse(node, f"{escape[0]} is no character here", r"write \n, \t, \\ or \u00e9")
+        text = _ESCAPE.sub(lambda m: _ESCAPED.get(m[0][1]) or chr(int(m[0][2:], 16)), inner)
+        yield self.edit(node, lambda: string_literal(text))
+
+    @handles(exp.National)
+    def _national(self, node: exp.National) -> Iterator[Edit]:
+        """`N'abc'` is a text like any other."""
+        yield self.edit(node, lambda: string_literal(node.name))

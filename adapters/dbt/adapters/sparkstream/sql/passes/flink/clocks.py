@@ -1,16 +1,14 @@
-"""TIME of Flink SQL, which is Spark 4.3's TIME: a time of day in Spark SQL, and what Flink does with it.
-
-Flink keeps three digits behind the second, whatever the type says, and none where it says nothing. Its sums wrap at
-midnight, where Spark's fail: they are taken on the first day that Flink counts from, and the day is forgotten.
-"""
+"""Clocks and instants of Flink SQL: TIME, the instant that a clock shows in a zone, and sums with lengths of time."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.types import NTZ, clock_digits
 
@@ -108,3 +106,75 @@ def word(node: exp.Expr, words: Iterable[str] = WORDS) -> str | None:
     if not isinstance(node, exp.Column) or node.table or not isinstance(node.this, exp.Identifier) or node.this.quoted:
         return None
     return node.name.upper() if node.name.upper() in words else None
+
+
+SESSION = "CURRENT_TIMEZONE()"
+_START = "TIMESTAMP_NTZ '1970-01-01'"
+_MICRO = "INTERVAL '0.000001' SECOND"
+_OFFSET = "^(UTC?)?[+-]"
+"""Zones that Spark reads as an offset, and Flink doesn't know; both know `GMT+2`."""
+
+
+def zone_of(sql: str, literal: str | None) -> str:
+    """A zone as Spark SQL; one that nobody knows is UTC to Flink.
+
+    Args:
+        sql: Spark SQL of its name.
+        literal: the name itself, if it is a constant.
+    """
+    if sql == SESSION or literal in ("UTC", "GMT"):
+        return sql
+    if literal is not None and re.match(_OFFSET, literal):
+        return "'UTC'"
+    known = f"TRY_ADD(CONVERT_TIMEZONE({sql}, 'UTC', {_START}), INTERVAL '0' SECOND) IS NOT NULL"
+    if literal is None:
+        known = f"({sql} IS NULL OR {known} AND {sql} NOT RLIKE '{_OFFSET}')"
+    return f"CASE WHEN {known} THEN {sql} ELSE 'UTC' END"
+
+
+def in_utc(clock: str, zone: str) -> str:
+    """The clock of UTC when a clock is shown in a zone: the later time where that is shown twice.
+
+    A day later the zone has the offset with which a clock is shown a second time. With it, the clock may show another
+    time, which is then no such day.
+    """
+    if zone in ("'UTC'", "'GMT'"):
+        return clock
+    later = "CONVERT_TIMEZONE(at.zone, 'UTC', at.clock + INTERVAL '1' DAY) - INTERVAL '1' DAY"
+    again = f"CONVERT_TIMEZONE('UTC', at.zone, {later}) = at.clock"
+    time = f"CASE WHEN {again} THEN {later} ELSE CONVERT_TIMEZONE(at.zone, 'UTC', at.clock) END"
+    return f"TRANSFORM(ARRAY(STRUCT({clock} AS clock, {zone} AS zone)), at -> {time})[0]"
+
+
+def utc_clock(time: str) -> str:
+    """The clock of UTC at an instant."""
+    return f"({_START} + {_MICRO} * UNIX_MICROS({time}))"
+
+
+def is_long(length: Interval) -> bool:
+    """Whether Spark finds days in a length of time."""
+    return abs(length.micros) >= MICROS["DAY"]
+
+
+def later(time: str, sign: str, length: Interval) -> str:
+    """An instant plus or minus a length of time in a form that conditions of joins of streams may have."""
+    if length.micros < 0:
+        sign, length = "+" if sign == "-" else "-", length * -1
+    hours, rest = divmod(length.micros, MICROS["HOUR"])
+    seconds = f", 0, {Decimal(rest) / MICROS['SECOND']}" if rest else ""
+    return f"{time} {sign} MAKE_INTERVAL(0, 0, 0, 0, {hours}{seconds})"
+
+
+def later_by(time: str, sign: str, length: str) -> str:
+    """An instant plus or minus an INTERVAL DAY TO SECOND that isn't constant."""
+    return f"TIMESTAMP_MICROS(UNIX_MICROS({time}) {sign} ({length}) DIV {_MICRO})"
+
+
+def months_later(time: str, sign: str, length: str) -> str:
+    """An instant plus or minus an INTERVAL YEAR TO MONTH: Flink counts months on the clock of UTC."""
+    return f"TIMESTAMP_MICROS(({utc_clock(time)} {sign} {length} - {_START}) DIV {_MICRO})"
+
+
+def seconds(utc: str) -> str:
+    """Seconds since 1970 of a clock in UTC."""
+    return f"({utc} - {_START}) DIV INTERVAL '1' SECOND"

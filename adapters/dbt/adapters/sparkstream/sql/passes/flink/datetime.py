@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.types import NTZ, is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
-from dbt.adapters.sparkstream.sql.passes.flink.instants import utc_clock
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import utc_clock
 
 DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """Units of whole days: a date and so many of them is a date."""

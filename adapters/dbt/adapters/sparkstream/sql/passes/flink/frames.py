@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.source import INSIDE, Edit, Kept
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.passes.flink import clocks, instants
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 
@@ -120,7 +120,7 @@ class OverWindows(Rewriter):
             return
         order = window.args.get("order")
         key = order.expressions[0].this if isinstance(order, exp.Order) else None
-        if any(map(instants.is_long, lengths)) and self.type(key) == "timestamp":
+        if any(map(clocks.is_long, lengths)) and self.type(key) == "timestamp":
             # Spark adds days on the clock of the session's zone, to numbers as they elapse.
             assert key is not None
             yield self.edit(key, lambda: f"UNIX_MICROS({self.text(key)})", level=1)

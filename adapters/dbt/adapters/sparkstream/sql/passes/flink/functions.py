@@ -16,11 +16,10 @@ from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, NodeRule, TypeOf, always, same
 from dbt.adapters.sparkstream.sql.passes.flink import (
     aggregates,
-    containers,
-    instants,
+    arithmetic,
+    arrays,
+    clocks,
     json,
-    mathematics,
-    regexes,
     texts,
     timetexts,
 )
@@ -127,8 +126,8 @@ def _rand_integer(call: FlinkCall) -> str:
 
 def _convert_tz(call: FlinkCall) -> str:
     clock = timetexts.read_clock(call.args[0], call.literals[0])
-    from_, to = map(instants.zone_of, call.args[1:], call.literals[1:])
-    return f"CAST(CONVERT_TIMEZONE('UTC', {to}, {instants.in_utc(clock, from_)}) AS STRING)"
+    from_, to = map(clocks.zone_of, call.args[1:], call.literals[1:])
+    return f"CAST(CONVERT_TIMEZONE('UTC', {to}, {clocks.in_utc(clock, from_)}) AS STRING)"
 
 
 def _date_format(call: FlinkCall) -> str:
@@ -193,43 +192,43 @@ FUNCTIONS: dict[str, Function] = {
     **_each("COALESCE IFNULL", Function(alike=True)),
     **_each("GREATEST LEAST", Function(_null_if_any, alike=True)),
     # numbers
-    "MOD": Function(mathematics.modulo, (2, 2), returns=mathematics.type_of_modulo),
-    **_each("LN LOG10 LOG2", Function(lambda c: mathematics.logarithm(c.name, c.args[0]), (1, 1))),
-    "LOG": Function(mathematics.log, (1, 2)),
+    "MOD": Function(arithmetic.modulo, (2, 2), returns=arithmetic.type_of_modulo),
+    **_each("LN LOG10 LOG2", Function(lambda c: arithmetic.logarithm(c.name, c.args[0]), (1, 1))),
+    "LOG": Function(arithmetic.log, (1, 2)),
     "SIGN": Function(lambda c: c.same() if known(c) == "double" else cast(c.same(), known(c)), (1, 1), same),
-    "ROUND": Function(mathematics.round_, (1, 2), typed=mathematics.rounded_type),
-    "TRUNCATE": Function(mathematics.truncate, (1, 2), typed=mathematics.rounded_type),
+    "ROUND": Function(arithmetic.round_, (1, 2), typed=arithmetic.rounded_type),
+    "TRUNCATE": Function(arithmetic.truncate, (1, 2), typed=arithmetic.rounded_type),
     "ROW": Function(
         lambda c: f"NAMED_STRUCT({', '.join(row_fields(c.args))})",
         returns=lambda types, numbers: row_of((f"EXPR${i}", type_) for i, type_ in enumerate(types)),
     ),
     "STR_TO_MAP": Function(texts.str_to_map, (1, 3), returns=always("map<string,string>")),
-    "ELEMENT": Function(containers.only_element, (1, 1), returns=containers.type_of_element),
+    "ELEMENT": Function(arrays.only_element, (1, 1), returns=arrays.type_of_element),
     # arrays and maps
-    "CARDINALITY": Function(containers.cardinality, (1, 1)),
-    "ARRAY_CONTAINS": Function(containers.contains, (2, 2), returns=_BOOLEAN),
-    "ARRAY_REMOVE": Function(containers.remove, (2, 2), returns=same),
-    "ARRAY_POSITION": Function(containers.position, (2, 2), returns=_INT),
-    "ARRAY_SLICE": Function(containers.slice_, (2, 3), returns=same),
-    "ARRAY_SORT": Function(containers.sort, (1, 3), returns=same),
+    "CARDINALITY": Function(arrays.cardinality, (1, 1)),
+    "ARRAY_CONTAINS": Function(arrays.contains, (2, 2), returns=_BOOLEAN),
+    "ARRAY_REMOVE": Function(arrays.remove, (2, 2), returns=same),
+    "ARRAY_POSITION": Function(arrays.position, (2, 2), returns=_INT),
+    "ARRAY_SLICE": Function(arrays.slice_, (2, 3), returns=same),
+    "ARRAY_SORT": Function(arrays.sort, (1, 3), returns=same),
     "ARRAY_REVERSE": Function(renamed("REVERSE"), (1, 1), returns=same),
     "ARRAY_CONCAT": Function(renamed("CONCAT"), returns=same),
     "ARRAY_JOIN": Function(returns=_STRING),
-    **_each("ARRAY_MAX ARRAY_MIN", Function(returns=containers.type_of_element)),
+    **_each("ARRAY_MAX ARRAY_MIN", Function(returns=arrays.type_of_element)),
     **_each(
         "ARRAY_APPEND ARRAY_PREPEND ARRAY_UNION ARRAY_EXCEPT ARRAY_INTERSECT ARRAY_DISTINCT", Function(returns=same)
     ),
-    "MAP_KEYS": Function(returns=containers.type_of_keys),
-    "MAP_VALUES": Function(returns=containers.type_of_values),
-    "MAP_ENTRIES": Function(returns=containers.type_of_entries),
-    "MAP_UNION": Function(containers.map_union, returns=same),
+    "MAP_KEYS": Function(returns=arrays.type_of_keys),
+    "MAP_VALUES": Function(returns=arrays.type_of_values),
+    "MAP_ENTRIES": Function(returns=arrays.type_of_entries),
+    "MAP_UNION": Function(arrays.map_union, returns=same),
     # texts
     "REPLACE": Function(texts.replace, (3, 3)),
     "ASCII": Function(texts.ascii, (1, 1), _INT),
     "INITCAP": Function(texts.initcap, (1, 1), returns=_STRING),
     "LTRIM": Function(lambda c: texts.trim(c, "LEADING"), (1, 2)),
     "RTRIM": Function(lambda c: texts.trim(c, "TRAILING"), (1, 2)),
-    "REGEXP_REPLACE": Function(regexes.regexp_replace, (3, 3), returns=_STRING),
+    "REGEXP_REPLACE": Function(texts.regexp_replace, (3, 3), returns=_STRING),
     "PARSE_URL": Function(renamed("TRY_PARSE_URL"), (2, 3), returns=_STRING),
     "URL_DECODE": Function(renamed("TRY_URL_DECODE"), (1, 1), returns=_STRING),
     **_each("LPAD RPAD", Function(texts.pad, returns=_STRING)),
@@ -239,17 +238,17 @@ FUNCTIONS: dict[str, Function] = {
     "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),
     "FROM_BASE64": Function(lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)", (1, 1), returns=_STRING),
     "CONCAT": Function(returns=_STRING),
-    "REGEXP_EXTRACT": Function(regexes.regexp_extract, (2, 3)),
+    "REGEXP_EXTRACT": Function(texts.regexp_extract, (2, 3)),
     "SPLIT_INDEX": Function(texts.split_index, (3, 3), returns=_STRING),
     "LOCATE": Function(texts.locate, (2, 3), _INT),
     "HASH_CODE": Function(texts.hash_code, (1, 1), _INT),
-    "REGEXP": Function(regexes.matches, (2, 2), _BOOLEAN),
+    "REGEXP": Function(texts.matches, (2, 2), _BOOLEAN),
     "INSTR": Function(texts.instr, (2, 4), _INT),
     **_each("SHA224 SHA256 SHA384 SHA512", Function(lambda c: f"SHA2({c.args[0]}, {c.name[3:]})", (1, 1), _STRING)),
     **_each("STARTSWITH ENDSWITH", Function(returns=_BOOLEAN)),
-    **_each("REGEXP_COUNT REGEXP_INSTR", Function(lambda c: regexes.found("INT", c), (2, 2), _INT)),
-    "REGEXP_SUBSTR": Function(lambda c: regexes.found("STRING", c), (2, 2), returns=_STRING),
-    "REGEXP_EXTRACT_ALL": Function(regexes.extract_all, (2, 3), returns=_TEXTS),
+    **_each("REGEXP_COUNT REGEXP_INSTR", Function(lambda c: texts.found("INT", c), (2, 2), _INT)),
+    "REGEXP_SUBSTR": Function(lambda c: texts.found("STRING", c), (2, 2), returns=_STRING),
+    "REGEXP_EXTRACT_ALL": Function(texts.extract_all, (2, 3), returns=_TEXTS),
     "SPLIT": Function(texts.split, (2, 2), returns=_TEXTS),
     "ENCODE": Function(returns=always("binary")),
     "DECODE": Function(texts.decode, (2, 2), returns=_STRING),

@@ -1,21 +1,21 @@
-"""Names of tables and columns in Flink SQL, and the words that look like columns."""
+"""Names of tables and columns in Flink SQL, words that look like columns, and Confluent's $rowtime."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.literals import quoted
+from dbt.adapters.sparkstream.sql.core.literals import named, quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT
 from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers, is_called, output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import Column, find_cte, merged_names, sources
-from dbt.adapters.sparkstream.sql.core.source import Edit
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.dialects.flink import qualifier
+from dbt.adapters.sparkstream.sql.dialects.flink import qualifier, rowtimes
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
@@ -113,3 +113,50 @@ def _named_twice(select: exp.Select) -> dict[str, list[exp.Expr]]:
                 if times > 1:
                     found.setdefault(name, []).append(relation)
     return found
+
+
+EventTimeOf = Callable[[str], str | None]
+"""The column with the event time of a table, by the name as it is written; None where it isn't known."""
+
+
+def event_times(tree: exp.Expr, source: Source, event_time_of: EventTimeOf) -> Iterator[Edit]:
+    """Edits that write the column in place of each `$rowtime` of which one table is read, with a known event time."""
+    for name in rowtimes(tree):
+        within = name.find_ancestor(WindowFunction, exp.Select)
+        of_one = name.parent.table.casefold() if isinstance(name.parent, exp.Column) else ""
+        tables = [table for alias, table in _read(within) if not of_one or alias.casefold() == of_one]
+        if len(tables) == 1 and tables[0] is not None:
+            first, last = tables[0].parts[0], tables[0].parts[-1]
+            time = event_time_of(source.text[source.span(first)[0] : source.span(last)[1]])
+            if time is not None:
+                yield Edit(source.span(name), lambda time=time: named(time))  # type: ignore[misc]
+
+
+def _read(within: exp.Expr | None) -> Iterator[tuple[str, exp.Table | None]]:
+    """Inputs of a query or window function: name, and the table whose rows they give whole, as `t` of `FROM t AS u`."""
+    if isinstance(within, WindowFunction):
+        yield "", _table(within.this)
+    elif isinstance(within, exp.Select):
+        from_ = within.args.get("from_")
+        for item in [from_, *(within.args.get("joins") or ())]:
+            if item is not None:
+                yield item.this.alias_or_name, _table(item.this)
+
+
+def _table(item: exp.Expr) -> exp.Table | None:
+    """The table whose columns a relation passes on with all others; None for another relation."""
+    if isinstance(item, exp.Table) and isinstance(item.this, WindowFunction):
+        item = item.this
+    if isinstance(item, WindowFunction):
+        return _table(item.this)
+    if isinstance(item, exp.Table):
+        if not isinstance(item.this, exp.Identifier):
+            return None
+        cte = find_cte(item) if len(item.parts) == 1 else None
+        return item if cte is None else _table(cte.this)
+    if isinstance(item, exp.Subquery):
+        return _table(item.this)
+    if isinstance(item, exp.Select) and item.is_star and not item.args.get("joins"):
+        from_ = item.args.get("from_")
+        return None if from_ is None else _table(from_.this)
+    return None

@@ -11,11 +11,11 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import Unknown, WhenValues, compared, row_pairs
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
-from dbt.adapters.sparkstream.sql.passes.flink.casttexts import text_of
-from dbt.adapters.sparkstream.sql.passes.flink.families import family
+from dbt.adapters.sparkstream.sql.passes.flink.casts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.json import has_json_kind
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 from dbt.adapters.sparkstream.sql.passes.flink.subqueries import QUANTIFIERS, Subqueries
+from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
 
 _PREDICATES = (exp.Is, exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ)
 

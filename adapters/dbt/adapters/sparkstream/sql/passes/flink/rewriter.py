@@ -11,8 +11,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
-from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
+from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS, cast
 
 _Handler = TypeVar("_Handler", bound=Callable[..., Iterable[Edit]])
 Common = Callable[[Iterable["str | None"]], "str | None"]

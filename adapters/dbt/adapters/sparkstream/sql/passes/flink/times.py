@@ -14,8 +14,8 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import MISREAD_WEEK, read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between
-from dbt.adapters.sparkstream.sql.passes.flink.families import family
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
 
 
 def _field(name: str) -> Callable[[str, str | None], str]:

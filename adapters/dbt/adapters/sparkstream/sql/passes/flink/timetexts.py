@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.passes.flink import instants
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import pieces
 
@@ -64,7 +64,7 @@ def read_clock(text: str, literal: str | None) -> str:
 
 
 def _seconds(clock: str) -> str:
-    return instants.seconds(instants.in_utc(clock, instants.SESSION))
+    return clocks.seconds(clocks.in_utc(clock, clocks.SESSION))
 
 
 def unix_timestamp(call: FlinkCall) -> str:

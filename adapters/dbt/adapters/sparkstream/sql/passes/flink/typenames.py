@@ -1,4 +1,4 @@
-"""TYPEOF: the names that Flink has for types, and whether a value can be NULL (`INT NOT NULL`)."""
+"""Kinds of Flink's types, and the names that TYPEOF gives them, such as INT NOT NULL."""
 
 from __future__ import annotations
 
@@ -7,9 +7,42 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
-from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields
+from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
+
+MONTHS = "interval year to month"
+"""The type of a length of whole months; others are of days and less."""
+
+
+def length_type(unit: str) -> str:
+    """The type of a length of time that is said in a unit, such as MONTH or HOURS."""
+    return MONTHS if unit.upper().startswith(("YEAR", "QUARTER", "MONTH")) else "interval day to second"
+
+
+def family(type_: str | None) -> str | None:
+    """The kind of a type: number, text, boolean, date, time, binary, interval, array, map or row; None if unknown.
+
+    TIME is a clock.
+    """
+    if type_ is None or type_ == "void":
+        return None
+    if types.is_numeric(type_):
+        return "number"
+    if types.is_string(type_):
+        return "text"
+    if type_ in types.TIMES:
+        return "time"
+    if types.is_clock(type_):
+        return "clock"
+    if type_ in ("boolean", "date", "binary"):
+        return type_
+    if type_.startswith("interval"):
+        return "interval"
+    if is_array(type_):
+        return "array"
+    return "map" if entry(type_) is not None else "row" if fields(type_) is not None else None
+
 
 _LONGEST = 2**31 - 1
 """The size of a text that may be as long as it likes."""

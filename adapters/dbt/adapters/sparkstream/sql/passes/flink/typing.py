@@ -8,50 +8,19 @@ from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION
 from dbt.adapters.sparkstream.sql.core.nested import fields, map_of
 from dbt.adapters.sparkstream.sql.core.nodes import Difference, JsonConstructor, JsonPath, Unknown
 from dbt.adapters.sparkstream.sql.core.types import (
-    INTEGERS,
-    TIMES,
     Numbers,
     decimal_parts,
-    is_clock,
     is_decimal,
-    is_numeric,
     spark_type,
 )
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, first_operand, fixed
+from dbt.adapters.sparkstream.sql.passes.flink.arithmetic import arithmetic_type
+from dbt.adapters.sparkstream.sql.passes.flink.arrays import field_at, is_map_constructor
+from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
-from dbt.adapters.sparkstream.sql.passes.flink.constructs import field_at, is_map_constructor
-from dbt.adapters.sparkstream.sql.passes.flink.families import family, length_type
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
 from dbt.adapters.sparkstream.sql.passes.flink.json import VARIANT
-from dbt.adapters.sparkstream.sql.passes.flink.mathematics import NUMBERS
-
-
-def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> str | None:
-    """The type of `left operator right` for + - * / %."""
-    if left is None or right is None:
-        return None
-    if isinstance(node, (exp.Add, exp.Sub)):
-        for one, other in ((left, right), (right, left)):
-            if (one in (*TIMES, "date") or is_clock(one)) and other.startswith("interval"):
-                return one
-    if "interval" in (family(left), family(right)):
-        return _length(node, left, right)
-    if not (is_numeric(left) and is_numeric(right)):
-        return None
-    if "double" in (left, right) or "float" in (left, right):
-        if {left, right} == {"float", "double"}:
-            return left  # as measured: the left operand decides
-        return "double" if "double" in (left, right) or is_decimal(left) or is_decimal(right) else "float"
-    if left in INTEGERS and right in INTEGERS:
-        return right if isinstance(node, exp.Mod) else NUMBERS.common([left, right])
-    return NUMBERS.decimal_arithmetic(node, left, right)
-
-
-def _length(node: exp.Binary, left: str, right: str) -> str | None:
-    """The type of a sum of two lengths of time, or of one that is multiplied."""
-    if isinstance(node, exp.Mul):
-        return left if right in INTEGERS else right if left in INTEGERS else None
-    return left if isinstance(node, (exp.Add, exp.Sub)) and left == right else None
+from dbt.adapters.sparkstream.sql.passes.flink.typenames import length_type
 
 
 def _interval(node: exp.Interval, of: TypeOf, numbers: Numbers) -> str | None:
