@@ -11,30 +11,22 @@ from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import Numbers
-from dbt.adapters.sparkstream.sql.core.typing import TypeOf, Types, same
+from dbt.adapters.sparkstream.sql.core.typing import TypeOf
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast, number
 
 
-def average_type(type_: str | None) -> str | None:
+def average_type(type_: str) -> str:
     """The type of AVG, STDDEV and VAR over a type: integers stay, a DECIMAL gets at least six digits."""
-    if type_ is not None and types.is_decimal(type_):
+    if types.is_decimal(type_):
         return f"decimal({types.MOST_DIGITS},{max(6, types.decimal_parts(type_)[1])})"
     return type_
 
 
-def sum_type(type_: str | None) -> str | None:
+def sum_type(type_: str) -> str:
     """The type of SUM: integers stay (and wrap), a DECIMAL gets all digits."""
-    if type_ is not None and types.is_decimal(type_):
+    if types.is_decimal(type_):
         return f"decimal({types.MOST_DIGITS},{types.decimal_parts(type_)[1]})"
     return type_
-
-
-def type_of_sum(arguments: Types, numbers: Numbers) -> str | None:
-    return sum_type(same(arguments, numbers))
-
-
-def type_of_average(arguments: Types, numbers: Numbers) -> str | None:
-    return average_type(same(arguments, numbers))
 
 
 def wrapped(sql: str, type_: str) -> str:
@@ -53,7 +45,7 @@ def sum_(call: FlinkCall) -> str:
     if type_ in types.INTEGERS:
         return wrapped(call.same(), type_)
     if type_ == "float" or types.is_decimal(type_):
-        return cast(call.same(), sum_type(type_) or type_)
+        return cast(call.same(), sum_type(type_))
     return call.same()
 
 
@@ -63,7 +55,7 @@ def avg(call: FlinkCall) -> str:
         # AVG would go through DOUBLE, which has 53 bits.
         return cast(f"{call.to('SUM')} DIV {call.to('COUNT')}", type_)
     if types.is_decimal(type_):
-        return cast(f"{call.to('SUM')} / {call.to('COUNT')}", average_type(type_) or type_)
+        return cast(f"{call.to('SUM')} / {call.to('COUNT')}", average_type(type_))
     return cast(call.same(), type_) if type_ == "float" else call.same()
 
 
@@ -74,7 +66,7 @@ def variance(call: FlinkCall) -> str:
     """
     type_ = number(call)
     if types.is_decimal(type_):
-        return cast(_decimal_variance(call, type_), average_type(type_) or type_)
+        return cast(_decimal_variance(call, type_), average_type(type_))
     if type_ not in types.INTEGERS:
         return _as_average(call, type_)
     return wrapped(_whole_variance(call, type_), type_)
@@ -84,7 +76,7 @@ def deviation(call: FlinkCall) -> str:
     """STDDEV_POP and STDDEV_SAMP: the root of the variance."""
     type_ = number(call)
     if types.is_decimal(type_):
-        return cast(f"SQRT({_decimal_variance(call, type_)})", average_type(type_) or type_)
+        return cast(f"SQRT({_decimal_variance(call, type_)})", average_type(type_))
     if type_ not in types.INTEGERS:
         return _as_average(call, type_)
     return cast(f"SQRT({_whole_variance(call, type_)})", type_)
@@ -92,7 +84,7 @@ def deviation(call: FlinkCall) -> str:
 
 def _as_average(call: FlinkCall, type_: str) -> str:
     """The call with the type that AVG has."""
-    return call.same() if type_ == "double" else cast(call.same(), average_type(type_) or type_)
+    return call.same() if type_ == "double" else cast(call.same(), average_type(type_))
 
 
 def _whole_variance(call: FlinkCall, type_: str) -> str:
@@ -113,7 +105,7 @@ def _decimal_variance(call: FlinkCall, type_: str) -> str:
     if 2 * precision + 1 > types.MOST_DIGITS:
         digits = max(types.MOST_DIGITS - (2 * precision + 1 - 2 * scale), min(2 * scale, 6))
     squares = cast(replace(call, args=(f"{x} * {x}",)).to("SUM"), f"decimal({types.MOST_DIGITS},{digits})")
-    total = cast(call.to("SUM"), sum_type(type_) or type_)
+    total = cast(call.to("SUM"), sum_type(type_))
     counted = call.to("COUNT")
     rows = counted if call.name.upper().endswith("_POP") else f"NULLIF({counted} - 1, 0)"
     return f"(({squares} - {total} * {total} / {counted}) / {rows})"
@@ -124,10 +116,6 @@ def count(call: FlinkCall) -> str:
         # Spark has no DISTINCT in a window; a set holds no NULLs, as COUNT wants it.
         return f"CAST(SIZE(COLLECT_SET({call.args[0]}){call.suffix}) AS BIGINT)"
     return call.same()
-
-
-def listagg(call: FlinkCall) -> str:
-    return call.same() if len(call.args) > 1 else call.to(call.name, "','")
 
 
 def array_agg(call: FlinkCall) -> str:

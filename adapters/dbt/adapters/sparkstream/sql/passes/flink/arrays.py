@@ -9,11 +9,9 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import quoted
-from dbt.adapters.sparkstream.sql.core.nested import Field, array_of, element, entry, fields, is_array, row_of
+from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array
 from dbt.adapters.sparkstream.sql.core.nodes import is_row
 from dbt.adapters.sparkstream.sql.core.source import Edit
-from dbt.adapters.sparkstream.sql.core.types import Numbers
-from dbt.adapters.sparkstream.sql.core.typing import Types
 from dbt.adapters.sparkstream.sql.passes.flink import json
 from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
@@ -27,31 +25,14 @@ def cardinality(call: FlinkCall) -> str:
     return f"CASE WHEN {call.args[0]} IS NOT NULL THEN SIZE({call.args[0]}) END"
 
 
+ONLY_ELEMENT = (
+    "TRY_ELEMENT_AT(CASE WHEN SIZE({0}) > 1 THEN RAISE_ERROR('ELEMENT takes an array of one element, and this one has "
+    "more') ELSE {0} END, 1)"
+)
+"""ELEMENT, which fails for an array of several elements; of none it is NULL."""
+
+
 # -- arrays --------------------------------------------------------------------------------------------
-def only_element(call: FlinkCall) -> str:
-    """ELEMENT, which fails for an array of several elements; of none it is NULL."""
-    array = call.args[0]
-    error = "RAISE_ERROR('ELEMENT takes an array of one element, and this one has more')"
-    return f"TRY_ELEMENT_AT(CASE WHEN SIZE({array}) > 1 THEN {error} ELSE {array} END, 1)"
-
-
-def contains(call: FlinkCall) -> str:
-    """ARRAY_CONTAINS, which finds a NULL too."""
-    array, value = call.args
-    return f"EXISTS({array}, __e -> __e <=> {value})"
-
-
-def remove(call: FlinkCall) -> str:
-    """ARRAY_REMOVE, which removes NULLs too."""
-    array, value = call.args
-    return f"FILTER({array}, __e -> NOT __e <=> {value})"
-
-
-def position(call: FlinkCall) -> str:
-    """ARRAY_POSITION, an INT: 0 for what isn't there."""
-    return f"CAST({call.same()} AS INT)"
-
-
 def slice_(call: FlinkCall) -> str:
     """ARRAY_SLICE with its first and last position; negative ones count from the end, and 0 is 1."""
     array = call.args[0]
@@ -89,35 +70,6 @@ def map_union(call: FlinkCall) -> str:
     for other in others:
         first = f"MAP_CONCAT(MAP_FILTER({first}, (__k, __v) -> NOT MAP_CONTAINS_KEY({other}, __k)), {other})"
     return first
-
-
-# -- types ---------------------------------------------------------------------------------------------
-def type_of_element(arguments: Types, numbers: Numbers) -> str | None:
-    """The type of the first array's elements."""
-    return element(arguments[0]) if arguments else None
-
-
-def _entry(arguments: Types) -> tuple[str | None, str | None] | None:
-    """The types of the map's keys and values."""
-    return entry(arguments[0]) if arguments else None
-
-
-def type_of_keys(arguments: Types, numbers: Numbers) -> str | None:
-    """An array of the map's keys."""
-    parts = _entry(arguments)
-    return array_of(parts[0]) if parts else None
-
-
-def type_of_values(arguments: Types, numbers: Numbers) -> str | None:
-    """An array of the map's values."""
-    parts = _entry(arguments)
-    return array_of(parts[1]) if parts else None
-
-
-def type_of_entries(arguments: Types, numbers: Numbers) -> str | None:
-    """An array of rows (key, value)."""
-    parts = _entry(arguments)
-    return array_of(row_of(zip(("key", "value"), parts, strict=True))) if parts else None
 
 
 def field_at(type_: str | None, place: exp.Expr) -> Field | None:

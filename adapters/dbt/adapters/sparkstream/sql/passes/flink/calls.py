@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.core import types
@@ -57,6 +57,14 @@ class FlinkCall:
     def same(self) -> str:
         """The call as it stands."""
         return self.to(self.name)
+
+    def by(self, rewrite: Rewrite) -> str:
+        """Spark SQL for the call."""
+        return rewrite.format(*self.args, same=self.same()) if isinstance(rewrite, str) else rewrite(self)
+
+
+Rewrite = Callable[[FlinkCall], str] | str
+"""Spark SQL for a call: a function; or a text with `{0}` for the first argument and `{same}` for the call as it is."""
 
 
 class UntypedError(LookupError):

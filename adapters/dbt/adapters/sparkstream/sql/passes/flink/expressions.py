@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect, is_taken_apart, is_unnested
 from dbt.adapters.sparkstream.sql.passes.flink.arithmetic import Arithmetic
 from dbt.adapters.sparkstream.sql.passes.flink.arrays import Constructs
-from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS, FlinkCall, UntypedError
+from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS, FlinkCall, Rewrite, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts, Literals
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MILLIS, difference
 from dbt.adapters.sparkstream.sql.passes.flink.frames import OverWindows
@@ -121,7 +121,7 @@ class Invocations(Rewriter):
                 nullable=tuple(map(can_be_null, arguments)) if name == "TYPEOF" else (),
             )
             try:
-                return rewrite(call)
+                return call.by(rewrite)
             except UntypedError:
                 return call.same()
             except RefusedError as error:
@@ -129,7 +129,7 @@ class Invocations(Rewriter):
 
         yield Edit((span[0], whole[1]), text)
 
-    def _collected(self, node: exp.Anonymous, span: Span) -> Callable[[FlinkCall], str]:
+    def _collected(self, node: exp.Anonymous, span: Span) -> Rewrite:
         """COLLECT, which is an array where only UNNEST reads it."""
         if is_taken_apart(node):
             return renamed("COLLECT_LIST")

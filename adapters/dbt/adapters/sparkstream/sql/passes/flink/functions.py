@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
-from dbt.adapters.sparkstream.sql.core.nested import array_of, row_of
+from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, NodeRule, TypeOf, always, same
 from dbt.adapters.sparkstream.sql.passes.flink import (
@@ -23,11 +23,9 @@ from dbt.adapters.sparkstream.sql.passes.flink import (
     texts,
     timetexts,
 )
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast, known, row_fields
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, Rewrite, cast, known, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, date_format
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import typeof
-
-Rewrite = Callable[[FlinkCall], str]
 
 
 class FunctionKind(Enum):
@@ -76,8 +74,20 @@ def _type_of_timestampadd(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> 
     return types.NTZ if type_ == "date" and node.expressions[0].name.upper() not in DATE_UNITS else type_
 
 
+def _of_first(rule: Callable[[str], str | None]) -> FunctionRule:
+    """The rule of a function whose type follows from the type of its first argument."""
+    return lambda types, numbers: rule(types[0]) if types and types[0] else None
+
+
+def _of_map(rule: Callable[[str | None, str | None], str]) -> FunctionRule:
+    """The rule of a function whose type follows from the types of a map's keys and values."""
+    return _of_first(lambda type_: rule(*pair) if (pair := entry(type_)) else None)
+
+
 _STRING, _BIGINT, _DOUBLE = always("string"), always("bigint"), always("double")
 _INT, _BOOLEAN, _TEXTS = always("int"), always("boolean"), always("array<string>")
+_AVERAGE = _of_first(aggregates.average_type)
+_AS_BIGINT = "CAST({same} AS BIGINT)"
 
 
 # -- rewrites ------------------------------------------------------------------------------------------
@@ -87,10 +97,6 @@ def _null_if_any(call: FlinkCall) -> str:
     if not nulls:
         return call.same()
     return f"CASE WHEN {nulls} THEN NULL ELSE {call.same()} END"
-
-
-def _as_bigint(call: FlinkCall) -> str:
-    return cast(call.same(), "bigint")
 
 
 def renamed(function: str) -> Rewrite:
@@ -117,11 +123,6 @@ def _neighbour(call: FlinkCall) -> str:
     place = f"ROW_NUMBER() {window} - 1 {'-' if call.name.upper() == 'LAG' else '+'} ({offset})"
     row = f"GET(COLLECT_LIST(STRUCT({call.args[0]} AS v)) {rows}, {place})"
     return f"{row}.v" if len(call.args) < 3 else f"COALESCE({row}, STRUCT({call.args[2]} AS v)).v"
-
-
-def _rand_integer(call: FlinkCall) -> str:
-    *seed, bound = call.args
-    return f"CAST(FLOOR(RAND({''.join(seed)}) * ({bound})) AS INT)"
 
 
 def _convert_tz(call: FlinkCall) -> str:
@@ -164,16 +165,14 @@ _aggregate = partial(Function, kind=FunctionKind.AGGREGATE)
 
 FUNCTIONS: dict[str, Function] = {
     # aggregates
-    "SUM": _aggregate(aggregates.sum_, (1, 1), returns=aggregates.type_of_sum),
-    "AVG": _aggregate(aggregates.avg, (1, 1), returns=aggregates.type_of_average),
+    "SUM": _aggregate(aggregates.sum_, (1, 1), returns=_of_first(aggregates.sum_type)),
+    "AVG": _aggregate(aggregates.avg, (1, 1), returns=_AVERAGE),
     "COUNT": _aggregate(aggregates.count, (1, 1)),
     **_each("MIN MAX", _aggregate()),
-    **_each(
-        "STDDEV_POP STDDEV_SAMP STDDEV", _aggregate(aggregates.deviation, (1, 1), returns=aggregates.type_of_average)
-    ),
-    **_each("VAR_POP VAR_SAMP VARIANCE", _aggregate(aggregates.variance, (1, 1), aggregates.type_of_average)),
+    **_each("STDDEV_POP STDDEV_SAMP STDDEV", _aggregate(aggregates.deviation, (1, 1), _AVERAGE)),
+    **_each("VAR_POP VAR_SAMP VARIANCE", _aggregate(aggregates.variance, (1, 1), _AVERAGE)),
     **_each("FIRST_VALUE LAST_VALUE", _aggregate(lambda c: c.to(c.name, "TRUE"), (1, 1))),
-    "LISTAGG": _aggregate(aggregates.listagg, (1, 2), returns=_STRING),
+    "LISTAGG": _aggregate(lambda c: c.same() if len(c.args) > 1 else c.to(c.name, "','"), (1, 2), returns=_STRING),
     "ARRAY_AGG": _aggregate(
         aggregates.array_agg, (1, 1), returns=lambda types, numbers: array_of(same(types, numbers)), ordered=True
     ),
@@ -184,9 +183,9 @@ FUNCTIONS: dict[str, Function] = {
     "APPROX_COUNT_DISTINCT": _aggregate(),
     "PERCENTILE": _aggregate(returns=_DOUBLE),
     **_each("GROUPING GROUPING_ID", Function(_grouping, returns=_BIGINT, kind=FunctionKind.GROUPING)),
-    "GROUP_ID": Function(lambda _: "CAST(0 AS BIGINT)", (0, 0), _BIGINT, FunctionKind.GROUPING),
+    "GROUP_ID": Function("CAST(0 AS BIGINT)", (0, 0), _BIGINT, FunctionKind.GROUPING),
     # windows
-    **_each("ROW_NUMBER RANK DENSE_RANK NTILE", Function(_as_bigint, returns=_BIGINT)),
+    **_each("ROW_NUMBER RANK DENSE_RANK NTILE", Function(_AS_BIGINT, returns=_BIGINT)),
     **_each("LAG LEAD", Function(_neighbour, (1, 3), same, FunctionKind.NEIGHBOUR)),
     # conditions
     **_each("COALESCE IFNULL", Function(alike=True)),
@@ -203,29 +202,29 @@ FUNCTIONS: dict[str, Function] = {
         returns=lambda types, numbers: row_of((f"EXPR${i}", type_) for i, type_ in enumerate(types)),
     ),
     "STR_TO_MAP": Function(texts.str_to_map, (1, 3), returns=always("map<string,string>")),
-    "ELEMENT": Function(arrays.only_element, (1, 1), returns=arrays.type_of_element),
+    "ELEMENT": Function(arrays.ONLY_ELEMENT, (1, 1), returns=_of_first(element)),
     # arrays and maps
     "CARDINALITY": Function(arrays.cardinality, (1, 1)),
-    "ARRAY_CONTAINS": Function(arrays.contains, (2, 2), returns=_BOOLEAN),
-    "ARRAY_REMOVE": Function(arrays.remove, (2, 2), returns=same),
-    "ARRAY_POSITION": Function(arrays.position, (2, 2), returns=_INT),
+    "ARRAY_CONTAINS": Function("EXISTS({0}, __e -> __e <=> {1})", (2, 2), returns=_BOOLEAN),
+    "ARRAY_REMOVE": Function("FILTER({0}, __e -> NOT __e <=> {1})", (2, 2), returns=same),
+    "ARRAY_POSITION": Function("CAST({same} AS INT)", (2, 2), returns=_INT),
     "ARRAY_SLICE": Function(arrays.slice_, (2, 3), returns=same),
     "ARRAY_SORT": Function(arrays.sort, (1, 3), returns=same),
     "ARRAY_REVERSE": Function(renamed("REVERSE"), (1, 1), returns=same),
     "ARRAY_CONCAT": Function(renamed("CONCAT"), returns=same),
     "ARRAY_JOIN": Function(returns=_STRING),
-    **_each("ARRAY_MAX ARRAY_MIN", Function(returns=arrays.type_of_element)),
+    **_each("ARRAY_MAX ARRAY_MIN", Function(returns=_of_first(element))),
     **_each(
         "ARRAY_APPEND ARRAY_PREPEND ARRAY_UNION ARRAY_EXCEPT ARRAY_INTERSECT ARRAY_DISTINCT", Function(returns=same)
     ),
-    "MAP_KEYS": Function(returns=arrays.type_of_keys),
-    "MAP_VALUES": Function(returns=arrays.type_of_values),
-    "MAP_ENTRIES": Function(returns=arrays.type_of_entries),
+    "MAP_KEYS": Function(returns=_of_map(lambda key, value: array_of(key))),
+    "MAP_VALUES": Function(returns=_of_map(lambda key, value: array_of(value))),
+    "MAP_ENTRIES": Function(returns=_of_map(lambda key, value: array_of(row_of([("key", key), ("value", value)])))),
     "MAP_UNION": Function(arrays.map_union, returns=same),
     # texts
     "REPLACE": Function(texts.replace, (3, 3)),
-    "ASCII": Function(texts.ascii, (1, 1), _INT),
-    "INITCAP": Function(texts.initcap, (1, 1), returns=_STRING),
+    "ASCII": Function(texts.ASCII, (1, 1), _INT),
+    "INITCAP": Function(texts.INITCAP, (1, 1), returns=_STRING),
     "LTRIM": Function(lambda c: texts.trim(c, "LEADING"), (1, 2)),
     "RTRIM": Function(lambda c: texts.trim(c, "TRAILING"), (1, 2)),
     "REGEXP_REPLACE": Function(texts.regexp_replace, (3, 3), returns=_STRING),
@@ -234,9 +233,9 @@ FUNCTIONS: dict[str, Function] = {
     **_each("LPAD RPAD", Function(texts.pad, returns=_STRING)),
     **_each("REVERSE LEFT RIGHT", Function(returns=_STRING)),
     "UNHEX": Function(texts.unhex, (1, 1), always("binary")),
-    "ELT": Function(texts.elt, (2, 255), returns=_STRING),
+    "ELT": Function(lambda c: f"GET(ARRAY({', '.join(c.args[1:])}), {c.args[0]} - 1)", (2, 255), returns=_STRING),
     "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),
-    "FROM_BASE64": Function(lambda c: f"CAST(UNBASE64({c.args[0]}) AS STRING)", (1, 1), returns=_STRING),
+    "FROM_BASE64": Function("CAST(UNBASE64({0}) AS STRING)", (1, 1), returns=_STRING),
     "CONCAT": Function(returns=_STRING),
     "REGEXP_EXTRACT": Function(texts.regexp_extract, (2, 3)),
     "SPLIT_INDEX": Function(texts.split_index, (3, 3), returns=_STRING),
@@ -252,15 +251,17 @@ FUNCTIONS: dict[str, Function] = {
     "SPLIT": Function(texts.split, (2, 2), returns=_TEXTS),
     "ENCODE": Function(returns=always("binary")),
     "DECODE": Function(texts.decode, (2, 2), returns=_STRING),
-    "IS_ALPHA": Function(lambda c: texts.only(c, "\\p{L}+"), (1, 1), returns=_BOOLEAN),
-    "IS_DIGIT": Function(texts.is_digit, (1, 1), _BOOLEAN),
-    "IS_DECIMAL": Function(texts.is_decimal, (1, 1), _BOOLEAN),
+    "IS_ALPHA": Function("COALESCE({0} RLIKE '^\\\\p{{L}}+$', FALSE)", (1, 1), returns=_BOOLEAN),
+    "IS_DIGIT": Function(texts.unless_number("COALESCE({0} RLIKE '^\\\\p{{Nd}}+$', FALSE)"), (1, 1), _BOOLEAN),
+    "IS_DECIMAL": Function(texts.unless_number("(TRY_CAST({0} AS DOUBLE) IS NOT NULL)"), (1, 1), _BOOLEAN),
     "JSON_STRING": Function(lambda c: json.json_of(c.args[0], c.types[0]), (1, 1), returns=_STRING),
     "JSON_QUOTE": Function(lambda c: json.json_of(c.args[0], "string"), (1, 1), returns=_STRING),
     **_each("PARSE_JSON TRY_PARSE_JSON", Function(json.parse, (1, 2), always(json.VARIANT))),
-    "JSON_UNQUOTE": Function(json.unquote, (1, 1), returns=_STRING),
+    "JSON_UNQUOTE": Function(json.UNQUOTE, (1, 1), returns=_STRING),
     "TYPEOF": Function(typeof, (1, 2), returns=_STRING),
-    "RAND_INTEGER": Function(_rand_integer, (1, 2), returns=_INT),
+    "RAND_INTEGER": Function(
+        lambda c: f"CAST(FLOOR(RAND({''.join(c.args[:-1])}) * ({c.args[-1]})) AS INT)", (1, 2), returns=_INT
+    ),
     # times
     "TIMESTAMPADD": Function(typed=_type_of_timestampadd),
     "TIMESTAMPDIFF": Function(returns=_INT),
@@ -270,13 +271,13 @@ FUNCTIONS: dict[str, Function] = {
     "UNIX_TIMESTAMP": Function(timetexts.unix_timestamp, (0, 2), returns=_BIGINT),
     "TO_TIMESTAMP": Function(timetexts.to_timestamp, (1, 2), returns=always(types.NTZ)),
     "TO_TIMESTAMP_LTZ": Function(timetexts.to_timestamp_ltz, (1, 3), returns=always("timestamp")),
-    "CURRENT_ROW_TIMESTAMP": Function(lambda _: "CURRENT_TIMESTAMP()", (0, 0), returns=always("timestamp")),
+    "CURRENT_ROW_TIMESTAMP": Function("CURRENT_TIMESTAMP()", (0, 0), returns=always("timestamp")),
     "PROCTIME": Function(_PROCTIME, (0, 0), returns=always("timestamp")),
     "CURRENT_WATERMARK": Function(_NO_WATERMARK, returns=always("timestamp")),
     **_each(
-        "YEAR QUARTER MONTH DAYOFYEAR DAYOFMONTH DAYOFWEEK HOUR MINUTE SECOND", Function(_as_bigint, returns=_BIGINT)
+        "YEAR QUARTER MONTH DAYOFYEAR DAYOFMONTH DAYOFWEEK HOUR MINUTE SECOND", Function(_AS_BIGINT, returns=_BIGINT)
     ),
-    "WEEK": Function(lambda c: f"CAST(WEEKOFYEAR({c.args[0]}) AS BIGINT)", (1, 1), returns=_BIGINT),
+    "WEEK": Function("CAST(WEEKOFYEAR({0}) AS BIGINT)", (1, 1), returns=_BIGINT),
     "CURRENT_DATABASE": Function(_refused("Spark's CURRENT_DATABASE isn't Flink's", "write the name")),
 }
 

@@ -251,11 +251,10 @@ def _number(text: str) -> str:
     return str(Decimal(digits + ("" if "." in digits else ".0") + (f"E{exponent}" if exponent else "")))
 
 
-def unquote(call: FlinkCall) -> str:
-    """JSON_UNQUOTE: the text that a JSON string holds; what is no JSON string stays as it is."""
-    text = call.args[0]
-    variant = f"TRY_PARSE_JSON({text})"
-    return f"CASE WHEN SCHEMA_OF_VARIANT({variant}) = 'STRING' THEN CAST({variant} AS STRING) ELSE {text} END"
+UNQUOTE = (
+    "CASE WHEN SCHEMA_OF_VARIANT(TRY_PARSE_JSON({0})) = 'STRING' THEN CAST(TRY_PARSE_JSON({0}) AS STRING) ELSE {0} END"
+)
+"""JSON_UNQUOTE: the text that a JSON string holds; what is no JSON string stays as it is."""
 
 
 def _joined(parts: list[str]) -> str:

@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import Edit
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast
+from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, Rewrite, cast
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _NOTHING = "CAST(NULL AS STRING)"
@@ -144,19 +144,6 @@ def replace(call: FlinkCall) -> str:
     return around if call.literals[1] == "" else f"CASE WHEN {call.args[1]} = '' THEN {around} ELSE {same} END"
 
 
-def ascii(call: FlinkCall) -> str:
-    """The first byte of a text in UTF-8, with its sign; Spark gives the first character's number."""
-    text = call.args[0]
-    return f"IF({text} = '', 0, SHIFTRIGHT(CAST(CONV(LEFT(HEX({text}), 2), 16, 10) AS INT) << 24, 24))"
-
-
-def initcap(call: FlinkCall) -> str:
-    """INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
-    pieces = f"REGEXP_EXTRACT_ALL({call.args[0]}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0)"
-    word = "CASE WHEN w RLIKE '^[a-zA-Z0-9]' THEN CONCAT(UPPER(LEFT(w, 1)), LOWER(SUBSTRING(w, 2))) ELSE w END"
-    return f"ARRAY_JOIN(TRANSFORM({pieces}, w -> {word}), '')"
-
-
 def _pieces(call: FlinkCall, text: str) -> str:
     """A text split at a separator, which Spark's SPLIT would take for a pattern."""
     separator = call.literals[1]
@@ -199,9 +186,9 @@ def decode(call: FlinkCall) -> str:
     return cast(call.args[0], "string") if (call.literals[1] or "").upper() in ("UTF-8", "UTF8") else call.same()
 
 
-def only(call: FlinkCall, pattern: str) -> str:
-    """Whether a text is made of some characters and isn't empty; FALSE for NULL."""
-    return f"COALESCE({call.args[0]} RLIKE {string_literal(f'^{pattern}$')}, FALSE)"
+def unless_number(rewrite: Rewrite) -> Rewrite:
+    """IS_DIGIT and IS_DECIMAL, which a number always is, and so is its NULL."""
+    return lambda call: "TRUE" if types.is_numeric(call.types[0]) else call.by(rewrite)
 
 
 def split_index(call: FlinkCall) -> str:
@@ -296,20 +283,13 @@ def hash_code(call: FlinkCall) -> str:
     )
 
 
-def elt(call: FlinkCall) -> str:
-    """ELT: NULL for a place where no value stands."""
-    place, *values = call.args
-    return f"GET(ARRAY({', '.join(values)}), {place} - 1)"
-
-
-def is_digit(call: FlinkCall) -> str:
-    """IS_DIGIT, which a number always is."""
-    return "TRUE" if types.is_numeric(call.types[0]) else only(call, "\\p{Nd}+")
-
-
-def is_decimal(call: FlinkCall) -> str:
-    """IS_DECIMAL, which a number always is, and so is its NULL."""
-    return "TRUE" if types.is_numeric(call.types[0]) else f"(TRY_CAST({call.args[0]} AS DOUBLE) IS NOT NULL)"
+ASCII = "IF({0} = '', 0, SHIFTRIGHT(CAST(CONV(LEFT(HEX({0}), 2), 16, 10) AS INT) << 24, 24))"
+"""The first byte of a text in UTF-8, with its sign; Spark gives the first character's number."""
+INITCAP = (
+    "ARRAY_JOIN(TRANSFORM(REGEXP_EXTRACT_ALL({0}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0), w -> CASE WHEN w RLIKE "
+    "'^[a-zA-Z0-9]' THEN CONCAT(UPPER(LEFT(w, 1)), LOWER(SUBSTRING(w, 2))) ELSE w END), '')"
+)
+"""INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
 
 
 # -- SUBSTRING, LIKE and their like ----------------------------------------------------------------------

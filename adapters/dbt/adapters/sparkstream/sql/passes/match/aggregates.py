@@ -33,7 +33,7 @@ def _number(type_: str | None) -> str:
 
 def _sum(events: str, value: str, type_: str | None) -> str:
     known = _number(type_)
-    return _total(events, value, sum_type(known) or known)
+    return _total(events, value, sum_type(known))
 
 
 def _avg(events: str, value: str, type_: str | None) -> str:
@@ -42,8 +42,8 @@ def _avg(events: str, value: str, type_: str | None) -> str:
     if known in types.INTEGERS:
         return cast(f"{_total(events, value, 'bigint')} DIV {count}", known)
     if types.is_decimal(known):
-        total = _total(events, value, sum_type(known) or known)
-        return cast(f"{total} / {cast(count, 'decimal(20,0)')}", average_type(known) or known)
+        total = _total(events, value, sum_type(known))
+        return cast(f"{total} / {cast(count, 'decimal(20,0)')}", average_type(known))
     return cast(f"{_total(events, value, 'double')} / {count}", known)
 
 
