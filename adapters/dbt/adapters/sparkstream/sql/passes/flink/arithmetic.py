@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import TypeOf, Types
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS, FlinkCall, cast, known
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles, widened
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, constant, handles, widened
 from dbt.adapters.sparkstream.sql.passes.flink.times import constant_length, is_computed
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import MONTHS, family
 
@@ -83,22 +83,15 @@ def rounded_type(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | Non
     type_, *digits = of(node.expressions[0]), *node.expressions[1:]
     if type_ is None or not types.is_decimal(type_):
         return type_
-    return _rounded(type_, _constant(digits[0]) if digits else 0)
+    return _rounded(type_, constant(digits[0]) if digits else 0)
 
 
-def _constant(node: exp.Expr) -> int | None:
-    """The number that a constant such as `2` or `-1` is."""
-    if isinstance(node, exp.Neg):
-        inner = _constant(node.this)
-        return None if inner is None else -inner
-    return int(node.name) if isinstance(node, exp.Literal) and node.name.isdecimal() else None
-
-
-def _rounded(type_: str, digits: int | None) -> str:
+def _rounded(type_: str, digits: float | None) -> str:
     precision, scale = types.decimal_parts(type_)
     if digits is None or digits >= scale:
         return type_
-    return f"decimal({precision - scale + 1 + max(digits, 0)},{max(digits, 0)})"
+    kept = max(int(digits), 0)
+    return f"decimal({precision - scale + 1 + kept},{kept})"
 
 
 def _digits(call: FlinkCall) -> int:

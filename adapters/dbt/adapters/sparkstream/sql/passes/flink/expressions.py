@@ -57,19 +57,14 @@ def _is_no_call(node: exp.Anonymous, name: str) -> bool:
 class Invocations(Rewriter):
     """Edits calls of functions."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self._subqueries = Subqueries(source, resolver)
-        self._groupings = Groupings(source, resolver)
-
     @handles(exp.Anonymous)
     def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
         name = node.name.upper()
         function = FUNCTIONS.get(name)
         if name in QUANTIFIERS:
-            yield from self._subqueries.quantified(node)
+            yield from Subqueries(self.source, self.resolver).quantified(node)
         elif is_exists_of_values(node):
-            yield from self._subqueries.selected(self.source.call_span(node)[0])
+            yield from Subqueries(self.source, self.resolver).selected(self.source.call_span(node)[0])
         elif name == "TIMESTAMPADD":
             yield from self._timestampadd(node)
         elif name == "TIMESTAMPDIFF":
@@ -79,7 +74,7 @@ class Invocations(Rewriter):
             if function.alike:
                 yield from self.alike(node.expressions, NUMBERS.common_of_arguments)
             if function.kind is FunctionKind.GROUPING:
-                yield from self._groupings.call(node)
+                yield from Groupings(self.source, self.resolver).call(node)
 
     def _known_call(self, node: exp.Anonymous, name: str, function: Function) -> Iterator[Edit]:
         if function.kind is FunctionKind.AGGREGATE and match_of(node) is not None:

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import is_clock
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, constant, handles
 
 
 class OverWindows(Rewriter):
@@ -145,17 +145,9 @@ def _in_force(window: exp.Window) -> WindowParts:
     return replace(parts, frame=None if has_ignored_frame(window) else _in_force(base).frame)
 
 
-def _number(offset: exp.Expr | None) -> float | None:
-    """The value of a constant offset, which may be negative; None for a computed offset."""
-    if isinstance(offset, exp.Neg):
-        inner = _number(offset.this)
-        return None if inner is None else -inner
-    return float(offset.name) if isinstance(offset, exp.Literal) and offset.is_number else None
-
-
 def _sign(offset: exp.Expr) -> int:
     """-1 for a negative offset such as `-1` or `INTERVAL -'1' SECOND`, 0 for 0, else 1."""
-    number = _number(offset)
+    number = constant(offset)
     if number is not None:
         return (number > 0) - (number < 0)
     length = offset.this if isinstance(offset, exp.Interval) else None
@@ -166,11 +158,11 @@ def _ends_before_start(frame: exp.WindowSpec) -> bool:
     """Whether a frame's end lies before its start, as in `CURRENT ROW AND 1 PRECEDING`."""
     (first, start), (last, end) = bound(frame, "start"), bound(frame, "end")
     if any(offset is not None and _sign(offset) < 0 for offset in (start, end)):
-        from_, to = (0 if way == 0 else _number(offset) for way, offset in ((first, start), (last, end)))
+        from_, to = (0 if way == 0 else constant(offset) for way, offset in ((first, start), (last, end)))
         return from_ is not None and to is not None and from_ * first > to * last
     if first != last:
         return first > last
-    from_, to = _number(start), _number(end)
+    from_, to = constant(start), constant(end)
     return abs(first) == 2 or (from_ is not None and to is not None and from_ * first > to * last)
 
 

@@ -7,9 +7,8 @@ from collections.abc import Generator, Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import Unknown, WhenValues, compared, row_pairs
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.casts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.json import has_json_kind
@@ -22,10 +21,6 @@ _PREDICATES = (exp.Is, exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 class Predicates(Rewriter):
     """Edits conditions that Spark reads otherwise, and the results of CASE."""
-
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self._subqueries = Subqueries(source, resolver)
 
     # -- comparisons -----------------------------------------------------------------------------------
     @handles(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -83,7 +78,7 @@ class Predicates(Rewriter):
         kinds = {self.type(value) for value in node.expressions}
         if len(kinds) == 1:
             yield from self._as_times([node.this], kinds.pop())
-        yield from self._subqueries.of_in(node)
+        yield from Subqueries(self.source, self.resolver).of_in(node)
 
     def _converted(self, node: exp.In) -> Generator[Edit, None, bool]:
         """`n IN ('1', '2')` reads its texts as numbers, `s IN (1, 2)` writes its numbers as texts; so with BOOLEANs."""

@@ -9,285 +9,32 @@ from math import isinf
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.names.scope import joins_of, sources
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import is_aggregated
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles, widened
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, constant, handles, widened
 
 _WORDS = (exp.CurrentDate, exp.CurrentTimestamp)
-
-
-class OutputNames(Rewriter):
-    """Names output columns as Flink does."""
-
-    def of_select(self, select: exp.Select) -> Iterator[Edit]:
-        """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
-        if not _names_matter(select):
-            yield from self._lone_text(select)
-            return
-        taken: set[str] = set()
-        written: set[str] = set()
-        # A column without a name is numbered by the columns before it; beside aggregates, by their different names.
-        grouped = is_aggregated(select)
-        for projection in select.expressions:
-            if projection.is_star:
-                stars = self._star(select, projection, taken, written)
-                if stars is None:
-                    return
-                yield from stars
-                continue
-            named = output_name(projection) or self._word(projection)
-            name = named or f"EXPR${len(written) if grouped else len(taken)}"
-            written.add(name)
-            given = unused_name(name, taken)
-            quoted = backticked(given)
-            yield from self._ordered(select, projection, quoted)
-            if given != name and isinstance(projection, exp.Alias):
-                yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
-            elif given != name or not output_name(projection):
-                text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
-                yield self.edit(projection, text, level=2)
-
-    def _lone_text(self, select: exp.Select) -> Iterator[Edit]:
-        """Names the text of `(SELECT 'a')`, which Spark takes for a constant of a type SELECT."""
-        first = next(iter(select.expressions), None)
-        alone = not select.args.get("from_") and not isinstance(select.parent, exp.SetOperation)
-        if alone and isinstance(first, exp.Literal) and first.is_string:
-            yield self.edit(first, lambda: f"{self.text(first)} AS `EXPR$0`", level=2)
-
-    def _word(self, projection: exp.Expr) -> str:
-        """The name of a function without parentheses, such as CURRENT_DATE: the word itself."""
-        written = self.source.written(projection) if isinstance(projection, _WORDS) else ""
-        return "" if "(" in written else written
-
-    def _ordered(self, select: exp.Select, projection: exp.Expr, name: str) -> Iterator[Edit]:
-        """Orders by the name of an output column what repeats it: Spark knows no other columns behind DISTINCT."""
-        order, value = select.args.get("order"), projection.unalias()
-        if select.args.get("distinct") and order is not None and not isinstance(value, exp.Column):
-            for item in order.expressions:
-                if item.this == value:
-                    yield self.edit(item.this, lambda: name)
-
-    def _star(self, select: exp.Select, star: exp.Expr, taken: set[str], written: set[str]) -> list[Edit] | None:
-        """Writes out a star that brings a name again; None where its columns aren't all known."""
-        columns = behind(self, select, star)
-        if columns is None:
-            return None
-        written.update(name for _, name in columns)
-        named = [(column, name, unused_name(name, taken)) for column, name in columns]
-        if all(name == given for _, name, given in named) or not all(column for column, _, _ in named):
-            return []
-        items = [column + ("" if name == given else f" AS {backticked(given)}") for column, name, given in named]
-        return [self.edit(star, lambda: ", ".join(items))]
-
-
-def _names_matter(select: exp.Select) -> bool:
-    """Whether somebody sees the names of a query's columns: the reader of the result, or a query around it."""
-    node: exp.Expr = select
-    while isinstance(node.parent, exp.SetOperation):
-        if node.arg_key != "this":
-            return False
-        node = node.parent
-    if isinstance(node.parent, exp.Subquery):
-        return isinstance(node.parent.parent, (exp.From, exp.Join, exp.Lateral))
-    return node.parent is None or isinstance(node.parent, (exp.CTE, exp.Create, exp.Insert))
-
-
-def behind(query: Rewriter, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
-    """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
-    table = star.table.casefold() if isinstance(star, exp.Column) else ""
-    scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
-    if not scope and isinstance(star, exp.Column):  # the fields of a row
-        row, rows = query.source.written(star).rpartition(".")[0], query.resolver.starred(select, star)
-        return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
-    if not all(query.resolver.columns(s).complete for s in scope):
-        return None
-    if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
-        return _merged(query, select, scope)
-    columns = [(s.alias_or_name, c.name) for s in scope for c in query.resolver.columns(s).items]
-    return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
-
-
-def _merged(query: Rewriter, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
-    """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
-    if len(scope) != 2:
-        return None
-    join = joins_of(select)[0]
-    left, right = (query.resolver.columns(side).items for side in scope)
-    using = [column.name.casefold() for column in join.args.get("using") or []]
-    if join.method == "NATURAL":
-        others = {column.name.casefold() for column in right}
-        using = [column.name.casefold() for column in left if column.name.casefold() in others]
-    first = {column.name.casefold(): column.name for column in left}
-    columns = [(backticked(first[name]), first[name]) for name in using if name in first]
-    for side, items in zip(scope, (left, right), strict=True):
-        table = backticked(side.alias_or_name)
-        columns += [(f"{table}.{backticked(c.name)}", c.name) for c in items if c.name.casefold() not in using]
-    return columns
-
-
 _KEY = "__order_"
-
-
-class OrderKeys(Rewriter):
-    """Refuses keys that mean no column or two, and writes places and constants as Spark reads them."""
-
-    def of_select(self, node: exp.Select) -> Iterator[Edit]:
-        """Keys of a SELECT."""
-        names = self._names(node)
-        folded: dict[str, list[str]] = {}
-        for name in names:
-            folded.setdefault(name.casefold(), []).append(name)
-        for item in _items(node):
-            key = item.this
-            number = _number(key)
-            if number is not None:
-                yield from self._place(key, number)
-                continue
-            for column in _bare_columns(key):
-                self._check_name(column, folded)
-        yield from self._windows(node, names)
-
-    def _windows(self, select: exp.Select, names: list[str]) -> Iterator[Edit]:
-        """Takes a query whose ORDER BY has a window function into another one: Spark sorts by none."""
-        keys = [item.this for item in _items(select)]
-        windows = [key for key in keys if any(True for _ in own(key, exp.Window))]
-        if not windows:
-            return
-        if select.args.get("distinct") or isinstance(select.parent, exp.SetOperation):
-            self.refuse(windows[0], "Spark orders by no window function", "select it, and order by its name")
-        values: list[str] = []
-        for key in keys:
-            if _number(key) is None and not (isinstance(key, exp.Column) and not key.table and key.name in names):
-                self._check_aliases(select, key)
-                yield self.edit(key, lambda k=key: self._taken(k, values), level=9)  # type: ignore[misc]
-        start, end = self.source.span(select)
-        behind = self.source.span(select.expressions[-1])[1]
-        tokens = self.source.tokens
-        order = tokens[tokens.at(self.source.span(select.args["order"])[0]) - 1].start  # at ORDER BY
-
-        def text() -> str:
-            more = ", ".join(f"{value} AS {_KEY}{i}" for i, value in enumerate(values))
-            gone = ", ".join(f"{_KEY}{i}" for i in range(len(values)))
-            inner = f"{self.source.render((start, behind))}, {more}{self.source.render((behind, order)).rstrip()}"
-            return f"SELECT * EXCEPT ({gone}) FROM ({inner}) {self.source.render((order, end), behind=True)}"
-
-        yield Edit((start, end), text, level=9)
-
-    def _check_aliases(self, select: exp.Select, key: exp.Expr) -> None:
-        """Refuses the name of another value in a key that becomes a column: there it would be a column of the input."""
-        named = {p.alias.casefold(): p.this for p in select.expressions if isinstance(p, exp.Alias)}
-        for column in key.find_all(exp.Column):
-            value = named.get(column.name.casefold()) if not column.table else None
-            if value is not None and output_name(value).casefold() != column.name.casefold():
-                self.refuse(column, f"{column.name} is an alias, beside a window function", "repeat what it stands for")
-
-    def _taken(self, key: exp.Expr, values: list[str]) -> str:
-        """The name of a key that the query within has as a column."""
-        values.append(self.text(key))
-        return f"{_KEY}{len(values) - 1}"
-
-    def of_set_operation(self, node: exp.SetOperation) -> Iterator[Edit]:
-        """Keys of a UNION, EXCEPT or INTERSECT."""
-        if not _items(node):
-            return
-        first: exp.Expr = node
-        while isinstance(first, (exp.SetOperation, exp.Subquery, exp.Paren)):
-            first = first.this
-        names = self._names(first) if isinstance(first, exp.Select) else []
-        twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
-        for item in _items(node):
-            key, number = item.this, _number(item.this)
-            if twice is not None:  # also where the key is a column that stands once (measured in 2.3)
-                self._refuse_twice(key, twice)
-            if number is not None:
-                yield from self._place(key, number)
-
-    def _names(self, select: exp.Select) -> list[str]:
-        """The names that ORDER BY knows the columns of a query by, as far as they are known.
-
-        Of the columns of a star, one whose name has come before gets a number behind it; what is written out keeps its
-        name, also where it comes again (measured in 2.3).
-        """
-        names: list[str] = []
-        for projection in select.expressions:
-            if not projection.is_star:
-                names.append(output_name(projection))
-                continue
-            taken, columns = {*names}, behind(self, select, projection) or ()
-            names += [unused_name(name, taken) for _, name in columns]
-        return names
-
-    def _place(self, key: exp.Expr, number: float) -> Iterator[Edit]:
-        """The place of a column: Flink cuts what stands behind the point, and takes a number below 0 for a constant."""
-        if number < 0:
-            yield self.edit(key, lambda: f"CAST({self.text(key)} AS INT)")
-            return
-        if isinf(number):
-            self.refuse(key, "no column has this place", "order by the name of a column")
-        if not self.source.written(key).isdecimal():
-            yield self.edit(key, lambda: str(int(number)))
-
-    def _check_name(self, column: exp.Column, folded: dict[str, list[str]]) -> None:
-        alike = folded.get(column.name.casefold(), [])
-        if alike.count(column.name) > 1:
-            self._refuse_twice(column, column.name)
-        if len({*alike}) > 1:
-            self.refuse(
-                column, f"Spark doesn't tell {' from '.join(dict.fromkeys(alike))}", "call one of them otherwise"
-            )
-
-    def _refuse_twice(self, key: exp.Expr, name: str) -> None:
-        self.refuse(
-            key, f"{name} is ambiguous: two columns of this query are called so", "call one of them otherwise, with AS"
-        )
-
-
-def _items(query: exp.Expr) -> list[exp.Expr]:
-    order = query.args.get("order")
-    return order.expressions if isinstance(order, exp.Order) else []
-
-
-def _number(key: exp.Expr) -> float | None:
-    """The value of a key that is a number, such as `2` or `-(2)`; None for a key that is no number."""
-    if isinstance(key, exp.Paren):
-        return _number(key.this)
-    if isinstance(key, exp.Neg):
-        inner = _number(key.this)
-        return None if inner is None else -inner
-    return float(key.name) if isinstance(key, exp.Literal) and key.is_number else None
-
-
-def _bare_columns(key: exp.Expr) -> Iterator[exp.Column]:
-    """The columns without a table's name in a key; columns of a query within the key are left out."""
-    for column in own(key, exp.Column):
-        if not column.table:
-            yield column
 
 
 class FlinkQueries(Rewriter):
     """Edits queries and their clauses."""
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        super().__init__(source, resolver)
-        self._order = OrderKeys(source, resolver)
-        self._outputs = OutputNames(source, resolver)
-
     # -- SELECT ------------------------------------------------------------------------------------------
     @handles(exp.Select)
     def _select(self, select: exp.Select) -> Iterator[Edit]:
-        yield from self._order.of_select(select)
+        yield from self._ordered_by(select)
         yield from self._qualified(select)
         group = select.args.get("group")
         for key in group.expressions if group else []:
             if isinstance(key, exp.Literal) and key.is_number:  # a constant to Flink, the place of a column to Spark
                 self.refuse(key, "GROUP BY takes no positions", "repeat the expression")
-        yield from self._outputs.of_select(select)
+        yield from self._named(select)
 
     def _qualified(self, select: exp.Select) -> Iterator[Edit]:
         """QUALIFY with aggregates as a filter around the query: Spark's can't read them."""
@@ -313,7 +60,7 @@ class FlinkQueries(Rewriter):
     # -- UNION, EXCEPT, INTERSECT ------------------------------------------------------------------------
     @handles(exp.Union, exp.Except, exp.Intersect)
     def _set_operation(self, node: exp.SetOperation) -> Iterator[Edit]:
-        yield from self._order.of_set_operation(node)
+        yield from self._ordered_set(node)
         if isinstance(node.parent, exp.SetOperation):
             return
         results = [column.type for column in self.resolver.columns(node).items]
@@ -381,6 +128,178 @@ class FlinkQueries(Rewriter):
         percentage = tokens[at].text
         yield Edit((tokens[at - 2].start, tokens[at + 1].end + 1), lambda: f"({percentage} PERCENT)")
 
+    # -- names of columns ----------------------------------------------------------------------------------
+    def _named(self, select: exp.Select) -> Iterator[Edit]:
+        """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
+        if not _names_matter(select):
+            yield from self._lone_text(select)
+            return
+        taken: set[str] = set()
+        written: set[str] = set()
+        # A column without a name is numbered by the columns before it; beside aggregates, by their different names.
+        grouped = is_aggregated(select)
+        for projection in select.expressions:
+            if projection.is_star:
+                stars = self._star(select, projection, taken, written)
+                if stars is None:
+                    return
+                yield from stars
+                continue
+            named = output_name(projection) or self._word(projection)
+            name = named or f"EXPR${len(written) if grouped else len(taken)}"
+            written.add(name)
+            given = unused_name(name, taken)
+            quoted = backticked(given)
+            yield from self._ordered(select, projection, quoted)
+            if given != name and isinstance(projection, exp.Alias):
+                yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
+            elif given != name or not output_name(projection):
+                text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
+                yield self.edit(projection, text, level=2)
+
+    def _lone_text(self, select: exp.Select) -> Iterator[Edit]:
+        """Names the text of `(SELECT 'a')`, which Spark takes for a constant of a type SELECT."""
+        first = next(iter(select.expressions), None)
+        alone = not select.args.get("from_") and not isinstance(select.parent, exp.SetOperation)
+        if alone and isinstance(first, exp.Literal) and first.is_string:
+            yield self.edit(first, lambda: f"{self.text(first)} AS `EXPR$0`", level=2)
+
+    def _word(self, projection: exp.Expr) -> str:
+        """The name of a function without parentheses, such as CURRENT_DATE: the word itself."""
+        written = self.source.written(projection) if isinstance(projection, _WORDS) else ""
+        return "" if "(" in written else written
+
+    def _ordered(self, select: exp.Select, projection: exp.Expr, name: str) -> Iterator[Edit]:
+        """Orders by the name of an output column what repeats it: Spark knows no other columns behind DISTINCT."""
+        order, value = select.args.get("order"), projection.unalias()
+        if select.args.get("distinct") and order is not None and not isinstance(value, exp.Column):
+            for item in order.expressions:
+                if item.this == value:
+                    yield self.edit(item.this, lambda: name)
+
+    def _star(self, select: exp.Select, star: exp.Expr, taken: set[str], written: set[str]) -> list[Edit] | None:
+        """Writes out a star that brings a name again; None where its columns aren't all known."""
+        columns = behind(self, select, star)
+        if columns is None:
+            return None
+        written.update(name for _, name in columns)
+        named = [(column, name, unused_name(name, taken)) for column, name in columns]
+        if all(name == given for _, name, given in named) or not all(column for column, _, _ in named):
+            return []
+        items = [column + ("" if name == given else f" AS {backticked(given)}") for column, name, given in named]
+        return [self.edit(star, lambda: ", ".join(items))]
+
+    # -- keys of ORDER BY ----------------------------------------------------------------------------------
+    def _ordered_by(self, node: exp.Select) -> Iterator[Edit]:
+        """Keys of a SELECT."""
+        names = self._names(node)
+        folded: dict[str, list[str]] = {}
+        for name in names:
+            folded.setdefault(name.casefold(), []).append(name)
+        for item in _items(node):
+            key = item.this
+            number = constant(key)
+            if number is not None:
+                yield from self._place(key, number)
+                continue
+            for column in _bare_columns(key):
+                self._check_name(column, folded)
+        yield from self._windows(node, names)
+
+    def _windows(self, select: exp.Select, names: list[str]) -> Iterator[Edit]:
+        """Takes a query whose ORDER BY has a window function into another one: Spark sorts by none."""
+        keys = [item.this for item in _items(select)]
+        windows = [key for key in keys if any(True for _ in own(key, exp.Window))]
+        if not windows:
+            return
+        if select.args.get("distinct") or isinstance(select.parent, exp.SetOperation):
+            self.refuse(windows[0], "Spark orders by no window function", "select it, and order by its name")
+        values: list[str] = []
+        for key in keys:
+            if constant(key) is None and not (isinstance(key, exp.Column) and not key.table and key.name in names):
+                self._check_aliases(select, key)
+                yield self.edit(key, lambda k=key: self._taken(k, values), level=9)  # type: ignore[misc]
+        start, end = self.source.span(select)
+        behind = self.source.span(select.expressions[-1])[1]
+        tokens = self.source.tokens
+        order = tokens[tokens.at(self.source.span(select.args["order"])[0]) - 1].start  # at ORDER BY
+
+        def text() -> str:
+            more = ", ".join(f"{value} AS {_KEY}{i}" for i, value in enumerate(values))
+            gone = ", ".join(f"{_KEY}{i}" for i in range(len(values)))
+            inner = f"{self.source.render((start, behind))}, {more}{self.source.render((behind, order)).rstrip()}"
+            return f"SELECT * EXCEPT ({gone}) FROM ({inner}) {self.source.render((order, end), behind=True)}"
+
+        yield Edit((start, end), text, level=9)
+
+    def _check_aliases(self, select: exp.Select, key: exp.Expr) -> None:
+        """Refuses the name of another value in a key that becomes a column: there it would be a column of the input."""
+        named = {p.alias.casefold(): p.this for p in select.expressions if isinstance(p, exp.Alias)}
+        for column in key.find_all(exp.Column):
+            value = named.get(column.name.casefold()) if not column.table else None
+            if value is not None and output_name(value).casefold() != column.name.casefold():
+                self.refuse(column, f"{column.name} is an alias, beside a window function", "repeat what it stands for")
+
+    def _taken(self, key: exp.Expr, values: list[str]) -> str:
+        """The name of a key that the query within has as a column."""
+        values.append(self.text(key))
+        return f"{_KEY}{len(values) - 1}"
+
+    def _ordered_set(self, node: exp.SetOperation) -> Iterator[Edit]:
+        """Keys of a UNION, EXCEPT or INTERSECT."""
+        if not _items(node):
+            return
+        first: exp.Expr = node
+        while isinstance(first, (exp.SetOperation, exp.Subquery, exp.Paren)):
+            first = first.this
+        names = self._names(first) if isinstance(first, exp.Select) else []
+        twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
+        for item in _items(node):
+            key, number = item.this, constant(item.this)
+            if twice is not None:  # also where the key is a column that stands once (measured in 2.3)
+                self._refuse_twice(key, twice)
+            if number is not None:
+                yield from self._place(key, number)
+
+    def _names(self, select: exp.Select) -> list[str]:
+        """The names that ORDER BY knows the columns of a query by, as far as they are known.
+
+        Of the columns of a star, one whose name has come before gets a number behind it; what is written out keeps its
+        name, also where it comes again (measured in 2.3).
+        """
+        names: list[str] = []
+        for projection in select.expressions:
+            if not projection.is_star:
+                names.append(output_name(projection))
+                continue
+            taken, columns = {*names}, behind(self, select, projection) or ()
+            names += [unused_name(name, taken) for _, name in columns]
+        return names
+
+    def _place(self, key: exp.Expr, number: float) -> Iterator[Edit]:
+        """The place of a column: Flink cuts what stands behind the point, and takes a number below 0 for a constant."""
+        if number < 0:
+            yield self.edit(key, lambda: f"CAST({self.text(key)} AS INT)")
+            return
+        if isinf(number):
+            self.refuse(key, "no column has this place", "order by the name of a column")
+        if not self.source.written(key).isdecimal():
+            yield self.edit(key, lambda: str(int(number)))
+
+    def _check_name(self, column: exp.Column, folded: dict[str, list[str]]) -> None:
+        alike = folded.get(column.name.casefold(), [])
+        if alike.count(column.name) > 1:
+            self._refuse_twice(column, column.name)
+        if len({*alike}) > 1:
+            self.refuse(
+                column, f"Spark doesn't tell {' from '.join(dict.fromkeys(alike))}", "call one of them otherwise"
+            )
+
+    def _refuse_twice(self, key: exp.Expr, name: str) -> None:
+        self.refuse(
+            key, f"{name} is ambiguous: two columns of this query are called so", "call one of them otherwise, with AS"
+        )
+
 
 def _sides(node: exp.Expr) -> Iterator[exp.Select]:
     """The SELECTs of a set operation."""
@@ -391,3 +310,60 @@ def _sides(node: exp.Expr) -> Iterator[exp.Select]:
         yield from _sides(node.this)
     elif isinstance(node, exp.Select):
         yield node
+
+
+def _names_matter(select: exp.Select) -> bool:
+    """Whether somebody sees the names of a query's columns: the reader of the result, or a query around it."""
+    node: exp.Expr = select
+    while isinstance(node.parent, exp.SetOperation):
+        if node.arg_key != "this":
+            return False
+        node = node.parent
+    if isinstance(node.parent, exp.Subquery):
+        return isinstance(node.parent.parent, (exp.From, exp.Join, exp.Lateral))
+    return node.parent is None or isinstance(node.parent, (exp.CTE, exp.Create, exp.Insert))
+
+
+def behind(query: Rewriter, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
+    """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
+    table = star.table.casefold() if isinstance(star, exp.Column) else ""
+    scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+    if not scope and isinstance(star, exp.Column):  # the fields of a row
+        row, rows = query.source.written(star).rpartition(".")[0], query.resolver.starred(select, star)
+        return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
+    if not all(query.resolver.columns(s).complete for s in scope):
+        return None
+    if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
+        return _merged(query, select, scope)
+    columns = [(s.alias_or_name, c.name) for s in scope for c in query.resolver.columns(s).items]
+    return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
+
+
+def _merged(query: Rewriter, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
+    """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
+    if len(scope) != 2:
+        return None
+    join = joins_of(select)[0]
+    left, right = (query.resolver.columns(side).items for side in scope)
+    using = [column.name.casefold() for column in join.args.get("using") or []]
+    if join.method == "NATURAL":
+        others = {column.name.casefold() for column in right}
+        using = [column.name.casefold() for column in left if column.name.casefold() in others]
+    first = {column.name.casefold(): column.name for column in left}
+    columns = [(backticked(first[name]), first[name]) for name in using if name in first]
+    for side, items in zip(scope, (left, right), strict=True):
+        table = backticked(side.alias_or_name)
+        columns += [(f"{table}.{backticked(c.name)}", c.name) for c in items if c.name.casefold() not in using]
+    return columns
+
+
+def _items(query: exp.Expr) -> list[exp.Expr]:
+    order = query.args.get("order")
+    return order.expressions if isinstance(order, exp.Order) else []
+
+
+def _bare_columns(key: exp.Expr) -> Iterator[exp.Column]:
+    """The columns without a table's name in a key; columns of a query within the key are left out."""
+    for column in own(key, exp.Column):
+        if not column.table:
+            yield column

@@ -96,3 +96,11 @@ def widened(type_: str | None, result: str | None) -> str | None:
     if type_ == "bigint" and types.is_decimal(result):
         return f"decimal({NUMBERS.digits[type_]},0)"
     return "float" if type_ in (*types.INTEGERS, "double") and result == "float" else None
+
+
+def constant(node: exp.Expr | None) -> float | None:
+    """The value of a number such as `2` or `-(2)`; None for any other expression."""
+    if isinstance(node, (exp.Neg, exp.Paren)):
+        inner = constant(node.this)
+        return None if inner is None else -inner if isinstance(node, exp.Neg) else inner
+    return float(node.name) if isinstance(node, exp.Literal) and node.is_number else None
