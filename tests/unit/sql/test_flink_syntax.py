@@ -28,7 +28,6 @@ class TestSyntax(Pairs):
             ("SELECT a FROM t,", "behind this comma", ",", None),
             ("SELECT ABS(a,) FROM t", "behind this comma", ",", None),
             ("SELECT a FROM t GROUP BY a, HAVING COUNT(*) > 1", "behind this comma", ",", None),
-            ("SELECT DISTINCT a FROM t ORDER BY RANK() OVER (ORDER BY a)", "no window function", "RANK() OVER (ORDER BY a)", "select it"),
             ("SELECT t.UNKNOWN FROM t", "a word of Flink's own", "UNKNOWN", None),
         ],
     )

@@ -42,11 +42,9 @@ class Casts(Rewriter):
             self.refuse(span, "Flink's CAST takes no FORMAT", "write DATE_FORMAT or TO_TIMESTAMP")
         to = nested_type(node.to)
         tokens = self.source.tokens_in(span)
-        called = self._called(node)
         if to is None:
-            written = self._target(node)[0] if called else tokens[0].text
-            self.refuse(span, f"the type {written} has no counterpart in Spark")
-        if not called:
+            return
+        if not self._called(node):
             if to == "timestamp_ntz":  # TIMESTAMP '...' has no zone in Flink
                 yield Edit((span[0], tokens[0].end + 1), lambda: "TIMESTAMP_NTZ")
             elif types.is_clock(to):  # TIME '...' has six digits behind the second in Spark

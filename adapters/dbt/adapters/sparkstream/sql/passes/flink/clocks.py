@@ -18,9 +18,6 @@ NO_DIGITS = "time(0)"
 """The type of TIME, LOCALTIME and CURRENT_TIME."""
 WORDS = {"LOCALTIMESTAMP": ("LOCALTIMESTAMP()", NTZ), "LOCALTIME": (NOW, NO_DIGITS), "CURRENT_TIME": (NOW, NO_DIGITS)}
 """Words that Flink reserves, and that look like columns -> their Spark SQL and its type."""
-UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
-"""Parts of a time of day."""
-
 _DAY = "DATE '1970-01-01'"
 _HOURS = {"DAY": 24, "WEEK": 168}
 _WRITTEN = re.compile(r"\s*(\d{1,2})(:\d{1,2}(?::\d{1,2}(?:[.]\d*)?)?)?\s*", re.A)
@@ -53,28 +50,6 @@ def between(unit: str, start: str, end: str) -> str:
     if unit in _HOURS:
         return f"CAST(TIME_DIFF('HOUR', {start}, {end}) DIV {_HOURS[unit]} AS INT)"
     return f"CAST(TIME_DIFF('{unit}', {start}, {end}) AS INT)"
-
-
-def floor_to(time: str, unit: str) -> str:
-    """`FLOOR(time TO unit)`.
-
-    Raises:
-        ValueError: it is no unit of a time of day.
-    """
-    if unit not in UNITS:
-        raise ValueError(f"a TIME has no {unit}: it has {', '.join(UNITS)}")
-    return f"TIME_TRUNC('{unit}', {time})"
-
-
-def ceil_to(time: str, unit: str, type_: str) -> str:
-    """`CEIL(time TO unit)`; behind the last hour comes midnight.
-
-    Raises:
-        ValueError: it is no unit of a time of day.
-    """
-    floor = floor_to(time, unit)
-    step = "INTERVAL '0.001' SECOND" if unit == "MILLISECOND" else f"INTERVAL '1' {unit}"
-    return f"CASE WHEN {time} = {floor} THEN {time} ELSE {moved(floor, '+', step, type_)} END"
 
 
 def text_of(time: str, type_: str) -> str:

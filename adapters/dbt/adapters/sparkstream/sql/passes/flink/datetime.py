@@ -13,9 +13,14 @@ from dbt.adapters.sparkstream.sql.passes.flink.clocks import utc_clock
 DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """Units of whole days: a date and so many of them is a date."""
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
+"""Units of a TIME."""
 _EPOCHS = {"DECADE": (10, 0), "CENTURY": (100, 1), "MILLENNIUM": (1000, 1)}
 """Unit -> its years, and the year that the first one begins with."""
-_UNITS = (*DATE_UNITS, *_CLOCK_UNITS, *_EPOCHS)
+
+
+def rounds_to(unit: str, type_: str | None) -> bool:
+    """Whether FLOOR and CEIL of a time of a type have a unit; what hasn't one stays, and Spark can't parse it."""
+    return unit in _CLOCK_UNITS or (not is_clock(type_) and unit in (*DATE_UNITS, *_EPOCHS))
 
 
 def _days(date: str) -> str:
@@ -60,15 +65,9 @@ def _clock(time: str, unit: str) -> str:
 
 
 def floor_to(time: str, unit: str, type_: str | None) -> str:
-    """`FLOOR(time TO unit)` in the type of the time.
-
-    Raises:
-        ValueError: a unit without a rule.
-    """
+    """`FLOOR(time TO unit)` in the type of the time."""
     if is_clock(type_):
-        return clocks.floor_to(time, unit)
-    if unit not in _UNITS:
-        raise ValueError(f"FLOOR TO {unit} has no counterpart")
+        return f"TIME_TRUNC('{unit}', {time})"
     if type_ == "date":
         return _date_floor(time, unit)
     if type_ == "timestamp":
@@ -87,20 +86,16 @@ def floor_to(time: str, unit: str, type_: str | None) -> str:
 def ceil_to(time: str, unit: str, type_: str | None) -> str:
     """`CEIL(time TO unit)`; from WEEK on Flink looks at the day alone and forgets the time of day.
 
-    Raises:
-        ValueError: a unit without a rule.
+    Behind the last hour of a TIME comes midnight.
     """
-    if type_ is not None and is_clock(type_):
-        return clocks.ceil_to(time, unit, type_)
     if type_ == "date" or unit in ("WEEK", "MONTH", "QUARTER", "YEAR", *_EPOCHS):
-        if unit not in _UNITS:
-            raise ValueError(f"CEIL TO {unit} has no counterpart")
         date = time if type_ == "date" else f"CAST({time} AS DATE)"
         ceiling = _date_ceil(date, unit)
         return ceiling if type_ == "date" else f"CAST({ceiling} AS {(type_ or 'timestamp_ntz').upper()})"
     floor = floor_to(time, unit, type_)
     step = "INTERVAL '0.001' SECOND" if unit == "MILLISECOND" else f"INTERVAL '1' {unit}"
-    return f"CASE WHEN {time} = {floor} THEN {time} ELSE {floor} + {step} END"
+    following = clocks.moved(floor, "+", step, type_) if type_ and is_clock(type_) else f"{floor} + {step}"
+    return f"CASE WHEN {time} = {floor} THEN {time} ELSE {following} END"
 
 
 MILLIS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
@@ -240,11 +235,7 @@ def _clock_parts(name: str, time: str, pattern: str) -> Iterator[str]:
 
 
 def date_format(name: str, time: str, pattern: str, type_: str | None) -> str:
-    """DATE_FORMAT of a time of a type with a constant pattern, its week letters computed, as Spark refuses them.
-
-    Raises:
-        ValueError: a letter without a rule.
-    """
+    """DATE_FORMAT of a time of a type with a constant pattern, its week letters computed, as Spark refuses them."""
     parts: list[str] = []
     plain = ""
     on_the_clock = type_ == NTZ and any(letter not in ("", "quoted") for letter, _ in pieces(pattern))
@@ -268,9 +259,7 @@ def date_format(name: str, time: str, pattern: str, type_: str | None) -> str:
             special = f"CAST({_WEEK_OF_MONTH.format(t=time)} AS STRING)"
         elif letter == "Y":
             special = f"{name}(DATE_ADD({time}, 7 - DAYOFWEEK({time})), '{'y' * len(text)}')"
-        elif letter in ("e", "c"):
-            if len(text) > 2:
-                raise ValueError(f"the pattern letters {text} have no counterpart; EEE gives the day's name")
+        elif letter in ("e", "c") and len(text) < 3:
             special = f"CAST(DAYOFWEEK({time}) AS STRING)"
             if len(text) == 2:
                 special = f"LPAD({special}, 2, '0')"

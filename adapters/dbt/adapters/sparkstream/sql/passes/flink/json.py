@@ -12,7 +12,6 @@ from math import isinf
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.nested import nested_parts
 from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, JsonPath
@@ -300,18 +299,6 @@ def object_agg(call: FlinkCall) -> str:
         members = f"TRANSFORM(MAP_ENTRIES({entries}), m -> CONCAT({json_of('m.key', call.types[0])}, ':', m.value))"
         return f"CONCAT('{{', ARRAY_JOIN({members}, ','), '}}')"
     return f"TO_JSON({entries})"
-
-
-# -- VARIANT, JSON(text) ---------------------------------------------------------------------------------
-def parse(call: FlinkCall) -> str:
-    """PARSE_JSON and TRY_PARSE_JSON, which Spark has with one argument.
-
-    Raises:
-        RefusedError: the call allows an object with a key twice, which no VARIANT of Spark's holds.
-    """
-    if len(call.args) > 1 and call.args[1].upper() != "FALSE":
-        raise RefusedError(f"{call.name} of objects with a key twice has no counterpart", "leave the TRUE out")
-    return f"{call.name}({call.args[0]})"
 
 
 def element(variant: str, key: str, *, by_name: bool) -> str:

@@ -60,7 +60,7 @@ class Relations(Rewriter):
             return
         left, on = join.side == "LEFT", join.args.get("on")
         if isinstance(on, exp.Boolean) and not on._meta:  # sqlglot has made it up
-            self.refuse(relation, "this JOIN has no ON", "write CROSS JOIN, or ON TRUE")
+            on = None
         condition = None if isinstance(on, exp.Boolean) and on.this else on
         if condition is not None and rows.kind is Pieces.ROWS and not rows.fields:
             # The names of the fields aren't known, which a filter would need.

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.nodes import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.grammar.intervals import MISREAD_WEEK, read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between, rounds_to
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
 
@@ -90,15 +90,9 @@ class TimeExpressions(Rewriter):
             elif type_ in ("double", "float", *types.INTEGERS):
                 yield self.edit(node, lambda: cast(f"{name}({self.text(node.this)})", type_ or ""))
             return
-        convert = floor_to if isinstance(node, exp.Floor) else ceil_to
-
-        def text() -> str:
-            try:
-                return convert(self.text(node.this), to.name.upper(), type_)
-            except ValueError as error:
-                raise self.source.error(self.source.span(node), str(error)) from None
-
-        yield self.edit(node, text)
+        convert, unit = floor_to if isinstance(node, exp.Floor) else ceil_to, to.name.upper()
+        if rounds_to(unit, type_):
+            yield self.edit(node, lambda: convert(self.text(node.this), unit, type_))
 
     @handles(exp.Interval)
     def _interval(self, node: exp.Interval) -> Iterator[Edit]:
