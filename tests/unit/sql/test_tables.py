@@ -10,8 +10,8 @@ from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
 from dbt.adapters.sparkstream.sql.passes import flink
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import REWRITERS
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, RANKS
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, RANKS
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS
 
 

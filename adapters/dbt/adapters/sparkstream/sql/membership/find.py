@@ -16,8 +16,8 @@ from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, WindowSpec
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.membership.queries import FrameUse, Input, Use, WindowUse, projections, union_name
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import RANKS
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.passes.framing.names import RANKS
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindow, GroupWindows
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.translate import translate

@@ -9,8 +9,8 @@ from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.typing import FLINK
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import TYPES_OF_CONVERSIONS
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE
 
 

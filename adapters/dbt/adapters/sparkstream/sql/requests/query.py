@@ -27,8 +27,8 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, T
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.streams import MARK
 from dbt.adapters.sparkstream.sql.requests.rows import row_sql
 from dbt.adapters.sparkstream.sql.statement import Statement

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import usage
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window
-from dbt.adapters.sparkstream.sql.passes.framing.names import usage
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import (
     Attached,
     Framed,

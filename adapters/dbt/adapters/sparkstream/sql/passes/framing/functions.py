@@ -6,9 +6,8 @@ from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing import lists
-from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED, over_array
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, CATEGORIES, RANKS, usage
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, Rows, nothing
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, RANKS, deviation_of, usage
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import reach_end
 from dbt.adapters.sparkstream.sql.passes.framing.times import zero
 
@@ -37,7 +36,8 @@ def call_sql(aggregate: Evaluation) -> str:
         )
     if name in ("LAG", "AT"):
         return lag(aggregate)
-    if name in LISTED:
+    record = AGGREGATES.get(name)
+    if record and record.listed:
         return over_array(aggregate, aggregate.rows({f"a{i}": a for i, a in enumerate(aggregate.arguments)}))
     condition = aggregate.select.source.rendered(aggregate.call.filter) if aggregate.call.filter else None
     if name.endswith("_WHERE") and name.removesuffix("_WHERE") in CATEGORIES:
@@ -62,11 +62,20 @@ def call_sql(aggregate: Evaluation) -> str:
         return _distinct(aggregate, condition, [_counted(aggregate, aggregate.take(1)[0])])
     if name in ("FIRST_VALUE", "LAST_VALUE", "FIRST", "LAST"):
         return _edge(aggregate, condition)
-    if name == "PERCENTILE":
-        return over_array(aggregate, aggregate.rows({"a0": aggregate.take(2)[0]}, condition))
-    if name == "MEDIAN" or (deviation_of(name) and aggregate.set.add_current):
-        return over_array(aggregate, aggregate.rows({"a0": aggregate.take(1)[0]}, condition))
+    if name in ("MEDIAN", "PERCENTILE") or (name.startswith(("STD", "VAR")) and aggregate.set.add_current):
+        return over_array(aggregate, aggregate.rows({"a0": next(iter(aggregate.arguments), "")}, condition))
     return _spark_aggregate(aggregate, condition)
+
+
+def over_array(aggregate: Evaluation, rows: str) -> str:
+    """A call over rows as an array."""
+    record = AGGREGATES.get(aggregate.name)
+    if record is None or record.over_rows is None:
+        raise aggregate.fail(
+            f"{aggregate.word} can't take the result of another aggregate", "compute the inner one in a subquery"
+        )
+    aggregate.take(*record.counts)
+    return record.over_rows(aggregate, rows)
 
 
 def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) -> str:

@@ -57,27 +57,21 @@ def fold_values(name: str, values: str) -> str:
 
 
 def by_category(name: str, rows: str, *, cond: str | None, category: str) -> str:
-    """An array of `struct(k, v)`, a key and the aggregate of its values, by ascending key."""
-    kept = f"r.a0 IS NOT NULL AND r.{category} IS NOT NULL" + (f" AND r.{cond}" if cond else "")
-    values = f"transform(filter(kept, r -> r.{category} = k), r -> r.a0)"
-    keys = f"array_sort(array_distinct(transform(kept, r -> r.{category})))"
-    return let(
-        "kept",
-        f"filter({rows}, r -> {kept})",
-        f"transform({keys}, k -> named_struct('k', k, 'v', {_FOLDS[name](values)}))",
-    )
+    """An array of `struct(k, v)`, a key and the aggregate of its values, by ascending key.
 
-
-def ratio_by_category(rows: str, *, cond: str, category: str) -> str:
-    """An array of `struct(k, v)`, a key and which part of its values meets a condition, by ascending key."""
+    Args:
+        name: the aggregate, of the values that meet the condition; RATIO is their part of all values.
+    """
+    kept = f"r.a0 IS NOT NULL AND r.{category} IS NOT NULL"
     mine = f"filter(kept, r -> r.{category} = k)"
+    if name == "RATIO":
+        value = f"CAST(size(filter({mine}, r -> r.{cond})) AS DOUBLE) / size({mine})"
+    else:
+        kept += f" AND r.{cond}" if cond else ""
+        value = _FOLDS[name](f"transform({mine}, r -> r.a0)")
     keys = f"array_sort(array_distinct(transform(kept, r -> r.{category})))"
-    ratio = f"CAST(size(filter({mine}, r -> r.{cond})) AS DOUBLE) / size({mine})"
-    return let(
-        "kept",
-        f"filter({rows}, r -> r.a0 IS NOT NULL AND r.{category} IS NOT NULL)",
-        f"transform({keys}, k -> named_struct('k', k, 'v', {ratio}))",
-    )
+    pairs = f"transform({keys}, k -> named_struct('k', k, 'v', {value}))"
+    return let("kept", f"filter({rows}, r -> {kept})", pairs)
 
 
 def print_pairs(pairs: str, key: str | None, value: str | None) -> str:

@@ -12,6 +12,7 @@ from string import ascii_lowercase
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.literals import backticked
@@ -21,13 +22,12 @@ from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string, spark_type
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
-from dbt.adapters.sparkstream.sql.passes.framing.arrays import LISTED
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, usage
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, read_call
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, conversion
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES, CATEGORIES, usage
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
     TEXT_OF_FLOAT,
@@ -53,8 +53,6 @@ _TO_MILLIS = ("unix_millis(", ")")
 _WHOLE = Frame(Kind.ROWS, None, 0)
 _IN_ORDER = frozenset({"LAG", "AT", "EW_AVG", "DRAWDOWN", "NTH_VALUE_WHERE"})
 """Functions that need the order of a window."""
-_OURS = frozenset({*LISTED, *(f"{name}_WHERE" for name in CATEGORIES), "DISTINCT_COUNT"})
-"""Functions that Spark has not."""
 _OTHER_SUMS = ("smallint", "int", "float", "timestamp", None)
 """Arguments of SUM whose sum is of another type in Spark; None is a type that isn't known."""
 
@@ -363,5 +361,5 @@ class OpenMLDBSpelling:
                 f"write {usage(group.call.name)} OVER (PARTITION BY ... ORDER BY ... ROWS BETWEEN ...)",
             )
         summed = group.name == "SUM" and not group.call.distinct and group.type() in _OTHER_SUMS
-        if group.name in _OURS or summed:
+        if aggregate_name(node) is None or summed:
             yield Edit(span, lambda: call_sql(_Group(select, group.call)))

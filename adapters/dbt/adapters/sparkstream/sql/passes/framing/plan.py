@@ -10,10 +10,10 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
+from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_order_type, check_union
-from dbt.adapters.sparkstream.sql.passes.framing.names import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order, runs
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect

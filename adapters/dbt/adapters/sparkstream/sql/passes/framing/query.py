@@ -30,13 +30,12 @@ from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
 from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
-from dbt.adapters.sparkstream.sql.passes.framing.arrays import over_array
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Evaluation
-from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
+from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql, over_array
 from dbt.adapters.sparkstream.sql.passes.framing.plan import Plan
 from dbt.adapters.sparkstream.sql.passes.framing.relation import relation_of
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
