@@ -64,6 +64,8 @@ class TestTime(Pairs):
     def test_frames(self) -> None:
         self.rewritten("COUNT(*) OVER (ORDER BY t RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)", f"COUNT(*) OVER (ORDER BY {ON_A_DAY.format('t')} RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)")
         self.rewritten("COUNT(*) OVER (ORDER BY t)", "COUNT(*) OVER (ORDER BY t)")
+        named = "SELECT COUNT(*) OVER w AS z FROM c WINDOW w AS (ORDER BY {} RANGE INTERVAL '1' HOUR PRECEDING)"
+        self.flink(named.format("t"), spark=named.format(ON_A_DAY.format("t")), schema=SCHEMA)
 
     def test_windows_take_no_time_of_day(self) -> None:
         sql = "SELECT * FROM TABLE(TUMBLE(TABLE c, DESCRIPTOR(t), INTERVAL '1' HOUR))"

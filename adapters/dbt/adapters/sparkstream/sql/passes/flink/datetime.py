@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.types import NTZ, is_clock
@@ -166,11 +167,17 @@ def pieces(pattern: str) -> Iterator[tuple[str, str]]:
         at = end
 
 
-# Weeks as in java.time's default locale: they begin on Sunday, and 1 January is in week 1.
 _WEEK = "((DAYOFYEAR({t}) + DAYOFWEEK(DATE_TRUNC('YEAR', {t})) - 2) DIV 7 + 1)"
-_WEEK_OF_MONTH = "((DAY({t}) + DAYOFWEEK(DATE_TRUNC('MONTH', {t})) - 2) DIV 7 + 1)"
+_WEEK_LETTERS = {
+    "w": f"CASE WHEN YEAR(DATE_ADD({{t}}, 7 - DAYOFWEEK({{t}}))) > YEAR({{t}}) THEN 1 ELSE {_WEEK} END",
+    "W": "((DAY({t}) + DAYOFWEEK(DATE_TRUNC('MONTH', {t})) - 2) DIV 7 + 1)",
+    **dict.fromkeys("ec", "DAYOFWEEK({t})"),
+}
+"""Letters of weeks and their days -> their numbers, which Spark refuses.
 
-
+Weeks are those of java.time's default locale: they begin on Sunday, 1 January is in week 1, and so may be the last days
+of the December before.
+"""
 _TEXT = "yyyy-MM-dd HH:mm:ss"
 """What CAST AS STRING writes of a TIMESTAMP_NTZ; parts of a second follow."""
 _IN_TEXT = ("yyyy", "MM", "dd", "HH", "mm", "ss")
@@ -234,41 +241,26 @@ def _clock_parts(name: str, time: str, pattern: str) -> Iterator[str]:
             yield f"{name}({time}, {string_literal(run)})"
 
 
+def _week_part(name: str, time: str, letter: str, text: str) -> str | None:
+    """Letters of weeks, or of a year counted in weeks, such as `ww`; None for others."""
+    if letter == "Y":
+        return f"{name}(DATE_ADD({time}, 7 - DAYOFWEEK({time})), '{'y' * len(text)}')"
+    if letter not in _WEEK_LETTERS or (letter in ("e", "c") and len(text) > 2):
+        return None
+    number = f"CAST({_WEEK_LETTERS[letter].format(t=time)} AS STRING)"
+    return f"LPAD({number}, {len(text)}, '0')" if len(text) > 1 and letter != "W" else number
+
+
 def date_format(name: str, time: str, pattern: str, type_: str | None) -> str:
-    """DATE_FORMAT of a time of a type with a constant pattern, its week letters computed, as Spark refuses them."""
+    """DATE_FORMAT of a time of a type with a constant pattern."""
     parts: list[str] = []
-    plain = ""
-    on_the_clock = type_ == NTZ and any(letter not in ("", "quoted") for letter, _ in pieces(pattern))
-
-    def write() -> None:
-        if plain and on_the_clock:
-            parts.extend(_clock_parts(name, time, plain))
-        elif plain or not parts:
-            parts.append(f"{name}({time}, {string_literal(plain)})")
-
-    for letter, text in pieces(pattern):
-        special = None
-        if letter == "u":
-            text = "y" * len(text)
-        elif letter == "w":
-            # The last days of December are in week 1 of the next year.
-            next_year = f"YEAR(DATE_ADD({time}, 7 - DAYOFWEEK({time}))) > YEAR({time})"
-            week = f"CASE WHEN {next_year} THEN 1 ELSE {_WEEK.format(t=time)} END"
-            special = f"LPAD(CAST({week} AS STRING), {len(text)}, '0')" if len(text) > 1 else f"CAST({week} AS STRING)"
-        elif letter == "W":
-            special = f"CAST({_WEEK_OF_MONTH.format(t=time)} AS STRING)"
-        elif letter == "Y":
-            special = f"{name}(DATE_ADD({time}, 7 - DAYOFWEEK({time})), '{'y' * len(text)}')"
-        elif letter in ("e", "c") and len(text) < 3:
-            special = f"CAST(DAYOFWEEK({time}) AS STRING)"
-            if len(text) == 2:
-                special = f"LPAD({special}, 2, '0')"
-        if special is None:
-            plain += text
+    for is_plain, run in groupby(pieces(pattern), lambda piece: _week_part(name, time, *piece) is None):
+        if not is_plain:
+            parts += [str(_week_part(name, time, *piece)) for piece in run]
             continue
-        if plain:
-            write()
-        parts.append(special)
-        plain = ""
-    write()
-    return parts[0] if len(parts) == 1 else f"CONCAT({', '.join(parts)})"
+        plain = "".join("y" * len(text) if letter == "u" else text for letter, text in run)
+        if type_ == NTZ and any(letter not in ("", "quoted") for letter, _ in pieces(pattern)):
+            parts += _clock_parts(name, time, plain)
+        else:
+            parts.append(f"{name}({time}, {string_literal(plain)})")
+    return parts[0] if len(parts) == 1 else f"CONCAT({', '.join(parts)})" if parts else f"{name}({time}, '')"

@@ -91,16 +91,12 @@ class OverWindows(Rewriter):
 
     def _over_clock(self, node: exp.Window) -> Iterator[Edit]:
         """`ORDER BY t RANGE INTERVAL '1' HOUR PRECEDING`, for which Spark takes no TIME."""
-        parts = parts_of(node)
-        if parts.order is None or parts.frame is None or (parts.frame.args.get("kind") or "").upper() != "RANGE":
+        order, frame = node.args.get("order"), parts_of(node).frame  # the order of a named window is written there
+        if order is None or frame is None or (frame.args.get("kind") or "").upper() != "RANGE":
             return
-        key = parts.order.expressions[0].this
-        bounds = [each for side in ("start", "end") if isinstance(each := parts.frame.args.get(side), exp.Expr)]
-        if not bounds or not is_clock(self.type(key)):
-            return
-        if parts.order is not node.args.get("order"):
-            self.refuse(node, "a RANGE offset over a TIME needs its own ORDER BY", "write OVER (ORDER BY t RANGE ...)")
-        yield self.edit(key, lambda: clocks.on_a_day(self.text(key)), level=1)
+        key = order.expressions[0].this
+        if any(isinstance(frame.args.get(side), exp.Expr) for side in ("start", "end")) and is_clock(self.type(key)):
+            yield self.edit(key, lambda: clocks.on_a_day(self.text(key)), level=1)
 
     @handles(exp.WindowSpec)
     def _frame(self, frame: exp.WindowSpec) -> Iterator[Edit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import TokenError
@@ -28,23 +29,27 @@ class Hints:
         self.source = source
 
     def edits(self) -> Iterator[Edit]:
-        """Each hint with what Spark knows of it; Spark can't read a hint behind a table."""
-        for span, in_select in _hints(self.source.text, self.source.tokens):
-            kept = [text for name, text in self._parts(span) if in_select and name in _KEPT]
-            if len(kept) < len(self._parts(span)):
-                written = f"/*+ {', '.join(kept)} */" if kept else self._between(span)
-                yield Edit(span, lambda written=written: written)  # type: ignore[misc]
+        """Each hint with what Spark knows of it."""
+        for span, kept, _ in self._found():
+            written = f"/*+ {', '.join(kept)} */" if kept else self._between(span)
+            yield Edit(span, lambda written=written: written)  # type: ignore[misc]
 
     def warnings(self) -> Iterator[TranslationWarning]:
         """One for each hint that is left out."""
+        for span, _, gone in self._found():
+            yield self.source.warning(
+                span,
+                f"Spark has no hint {', '.join(gone)}, so it is left out",
+                "Spark has BROADCAST, SHUFFLE_HASH and SHUFFLE_MERGE; options of a source are those of its table",
+            )
+
+    def _found(self) -> Iterator[tuple[Span, list[str], list[str]]]:
+        """Place of each hint that Spark lacks, what it knows of it and what it doesn't; it has none behind a table."""
         for span, in_select in _hints(self.source.text, self.source.tokens):
-            gone = [name for name, _ in self._parts(span) if not (in_select and name in _KEPT)]
+            parts = self._parts(span)
+            gone = [name for name, _ in parts if not (in_select and name in _KEPT)]
             if gone:
-                yield self.source.warning(
-                    span,
-                    f"Spark has no hint {', '.join(gone)}, so it is left out",
-                    "Spark has BROADCAST, SHUFFLE_HASH and SHUFFLE_MERGE; options of a source are those of its table",
-                )
+                yield span, [text for name, text in parts if name not in gone], gone
 
     def _between(self, span: Span) -> str:
         """What stands for a hint that is left out: a space in `SELECT/*+ x */a`, nothing beside white space."""
@@ -95,6 +100,8 @@ def _between(text: str, at: int, end: int) -> Iterator[Span]:
 def ignored(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
     """A warning for each piece of syntax that is left out, as Flink ignores it."""
     for node in find(tree, exp.Order, exp.IgnoreNulls, exp.Window, WindowFunction):
+        call: Any = node.parent if isinstance(node, exp.Order) else node.this
+        function = record(call)
         if isinstance(node, exp.Window):
             if has_ignored_frame(node):
                 name = node.args["alias"]
@@ -103,29 +110,22 @@ def ignored(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
                     f"Flink heeds no frame behind the name of a window, {name.name}, so it is left out",
                     "write the window in full: OVER (PARTITION BY ... ORDER BY ... ROWS ...)",
                 )
-            continue
-        if isinstance(node, WindowFunction):
+        elif isinstance(node, WindowFunction):
             if UNREAD in node.timecol.meta:
                 yield source.warning(
                     node.timecol.meta[UNREAD],
                     f"Flink takes {node.timecol.name}, the first column of DESCRIPTOR; the others are left out",
                     f"write DESCRIPTOR({node.timecol.name})",
                 )
-            continue
-        call = node.parent if isinstance(node, exp.Order) else node.this
-        function = record(call) if call is not None else None
-        if function is None or call is None:
-            continue
-        name = call.name.upper()
-        if isinstance(node, exp.Order) and function.ordered:
+        elif function is not None and isinstance(node, exp.Order) and function.ordered:
             yield source.warning(
                 source.call_span(call),
-                f"Flink's {name} heeds no ORDER BY, so it is left out",
+                f"Flink's {call.name.upper()} heeds no ORDER BY, so it is left out",
                 "to have an order, write ARRAY_SORT(ARRAY_AGG(x))",
             )
-        elif isinstance(node, exp.IgnoreNulls) and function.kind is FunctionKind.NEIGHBOUR:
+        elif function is not None and isinstance(node, exp.IgnoreNulls) and function.kind is FunctionKind.NEIGHBOUR:
             yield source.warning(
                 source.call_span(call),
-                f"Flink's {name} heeds no IGNORE NULLS, so it is left out",
+                f"Flink's {call.name.upper()} heeds no IGNORE NULLS, so it is left out",
                 "to skip NULLs, write LAST_VALUE(x) OVER (... ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
             )

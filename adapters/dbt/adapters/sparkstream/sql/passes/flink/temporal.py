@@ -44,6 +44,24 @@ class Versioned:
     condition: exp.Where
 
 
+@dataclass(frozen=True)
+class TemporalJoin:
+    """A join with `FOR SYSTEM_TIME AS OF`; `left` has the time, and the columns that equal the keys of the versions."""
+
+    table: exp.Table
+    on: exp.Expr
+    left: exp.Expr
+    time: exp.Column
+    keys: list[exp.Column]
+    cte: exp.CTE
+    versions: Versioned
+
+    @property
+    def column(self) -> str:
+        """The column of the left input that holds the version of a row."""
+        return quoted(f"__{self.table.alias_or_name}")
+
+
 def versioned(query: exp.Expr) -> Versioned | None:
     """A query as a table with versions: rows with ROW_NUMBER() = 1 per key, the latest first; None for any other."""
     if not isinstance(query, exp.Select) or not isinstance(query.args.get("where"), exp.Where):
@@ -126,7 +144,7 @@ class TemporalJoins(Rewriter):
         inputs = sources(select)
         left = self._owner(time, list(takewhile(lambda s: s is not table, inputs)))
         keys = [self._key(table, key, on, left) for key in versions.keys]
-        yield from self._edits(table, join, left, versions, cte, keys, time, on)
+        yield from self._edits(join, TemporalJoin(table, on, left, time, keys, cte, versions))
 
     def _owner(self, column: exp.Column, inputs: list[exp.Expr]) -> exp.Expr:
         """The input that a column of the left side is of."""
@@ -156,40 +174,27 @@ class TemporalJoins(Rewriter):
                     return other
         self.refuse(on, f"a temporal join equates the key: {key}", f"write ON a.{key} = {table.alias_or_name}.{key}")
 
-    def _edits(
-        self,
-        table: exp.Table,
-        join: exp.Join,
-        left: exp.Expr,
-        versions: Versioned,
-        cte: exp.CTE,
-        keys: list[exp.Column],
-        time: exp.Column,
-        on: exp.Expr,
-    ) -> Iterator[Edit]:
-        name = quoted(f"__{table.alias_or_name}")
-        owner = quoted(left.alias_or_name)
-        place = self.source.span(left)
-        level = 10 + table.parent.index if isinstance(table.parent, exp.Join) and table.parent.index else 10
-        yield Edit(place, lambda: self._with_version(place, owner, name, cte, versions, keys, time), level=level)
-        span = self.join_start(self.source.span(table)), self.source.span(on)[1]
-        yield from self._references(table, versions, on)
+    def _edits(self, join: exp.Join, of: TemporalJoin) -> Iterator[Edit]:
+        place = self.source.span(of.left)
+        level = 10 + (join.index or 0)
+        yield Edit(place, lambda: self._with_version(place, of), level=level)
+        span = self.join_start(self.source.span(of.table)), self.source.span(of.on)[1]
+        yield from self._references(of)
         outer = "_OUTER" if join.side == "LEFT" else ""
-        alias = quoted(table.alias_or_name)
-        yield Edit(
-            span,
-            lambda: (
-                f"CROSS JOIN LATERAL INLINE{outer}(FILTER(ARRAY({owner}.{name}), __row -> {self.text(on)})) AS {alias}"
-            ),
-            level=1,
-        )
+
+        def text() -> str:
+            version = f"ARRAY({quoted(of.left.alias_or_name)}.{of.column})"
+            rows = f"INLINE{outer}(FILTER({version}, __row -> {self.text(of.on)}))"
+            return f"CROSS JOIN LATERAL {rows} AS {quoted(of.table.alias_or_name)}"
+
+        yield Edit(span, text, level=1)
         select = enclosing(join, exp.Select)
         for star in select.expressions if select is not None else ():
-            if star.is_star and (not isinstance(star, exp.Column) or is_called(left, (names_of(star) or [])[:-1])):
-                yield Edit(self.source.span(star), partial(self._without, star, name), level=level)
-        if id(cte) not in self._written:
-            self._written.add(id(cte))
-            yield self._all_versions(cte, versions)
+            if star.is_star and (not isinstance(star, exp.Column) or is_called(of.left, (names_of(star) or [])[:-1])):
+                yield Edit(self.source.span(star), partial(self._without, star, of.column), level=level)
+        if id(of.cte) not in self._written:
+            self._written.add(id(of.cte))
+            yield self._all_versions(of.cte, of.versions)
 
     def _without(self, star: exp.Expr, name: str) -> str:
         """A star without the column that holds versions."""
@@ -198,54 +203,45 @@ class TemporalJoins(Rewriter):
             return f"{text[:-1]}, {name})"
         return f"{text} EXCEPT ({name})" if text.endswith("*") else text
 
-    def _references(self, table: exp.Table, versions: Versioned, on: exp.Expr) -> Iterator[Edit]:
+    def _references(self, of: TemporalJoin) -> Iterator[Edit]:
         """Columns of the versions in ON, as fields of a version."""
-        own = {output_name(p).casefold() for p in versions.query.expressions}
-        for column in on.find_all(exp.Column):
+        own = {output_name(p).casefold() for p in of.versions.query.expressions}
+        for column in of.on.find_all(exp.Column):
             names = names_of(column) or []
-            qualified = len(names) > 1 and is_called(table, names[:1])
+            qualified = len(names) > 1 and is_called(of.table, names[:1])
             bare = len(names) == 1 and names[0].casefold() in own
             if qualified or bare:
                 path = ".".join(["__row", *map(quoted, names[qualified:])])
                 yield Edit(self.source.span(column), lambda path=path: path)  # type: ignore[misc]
 
-    def _with_version(
-        self,
-        place: Span,
-        owner: str,
-        name: str,
-        cte: exp.CTE,
-        versions: Versioned,
-        keys: list[exp.Column],
-        time: exp.Column,
-    ) -> str:
+    def _with_version(self, place: Span, of: TemporalJoin) -> str:
         """The left input with the version that is valid at each row's time."""
         written = self.source.written
-        numbers = [f"__key{i}" for i in range(len(keys))]
-        left = [f"{written(key)} AS {number}" for key, number in zip(keys, numbers, strict=True)]
-        right = [quoted(key) for key in versions.keys]
+        numbers = [f"__key{i}" for i in range(len(of.keys))]
+        left = [f"{written(key)} AS {number}" for key, number in zip(of.keys, numbers, strict=True)]
+        right = [quoted(key) for key in of.versions.keys]
         both = [
             f"SELECT STRUCT(*) AS __row, NULL AS __version, {', '.join(left)},",
-            f"  {written(time)} AS __time, TRUE AS __is_row",
+            f"  {written(of.time)} AS __time, TRUE AS __is_row",
             f"FROM {self.source.render(place)}",
             "UNION ALL",
-            f"SELECT NULL, STRUCT(*), {', '.join(right)}, {quoted(versions.time)}, FALSE",
-            f"FROM {_name_of_all(cte)}",
+            f"SELECT NULL, STRUCT(*), {', '.join(right)}, {quoted(of.versions.time)}, FALSE",
+            f"FROM {_name_of_all(of.cte)}",
         ]
         frame = f"PARTITION BY {', '.join(numbers)} ORDER BY __time, __is_row ROWS UNBOUNDED PRECEDING"
         indent = self.source.indent(place[0])
         lines = [
             "(",
-            f"  /* temporal join: rows with the version of {cte.alias} at {written(time)} */",
-            f"  SELECT __row.*, {name}",
+            f"  /* temporal join: rows with the version of {of.cte.alias} at {written(of.time)} */",
+            f"  SELECT __row.*, {of.column}",
             "  FROM (",
-            f"    SELECT __row, LAST_VALUE(__version, TRUE) OVER ({frame}) AS {name}",
+            f"    SELECT __row, LAST_VALUE(__version, TRUE) OVER ({frame}) AS {of.column}",
             "    FROM (",
             *(f"      {line}" for line in both),
             "    )",
             "  )",
             "  WHERE __row IS NOT NULL",
-            f") AS {owner}",
+            f") AS {quoted(of.left.alias_or_name)}",
         ]
         return f"\n{indent}".join(lines)
 
