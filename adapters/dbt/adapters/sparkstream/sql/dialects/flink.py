@@ -28,7 +28,7 @@ _ENDS = (
     *(TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING),
     *(TokenType.ORDER_BY, TokenType.LIMIT, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT),
 )
-"""What no comma stands before."""
+"""Tokens that no comma stands before."""
 
 TIME_DIGITS = 3
 """The most digits behind the second that TIME has."""
@@ -196,7 +196,7 @@ class Flink(SparkStream):
 
 
 def rowtimes(tree: exp.Expr) -> Iterator[exp.Identifier]:
-    """Where a query names the event time as Confluent does."""
+    """Names of the event time in a query, written as Confluent does."""
     return (each for each in find(tree, exp.Identifier) if each.this == ROWTIME and not each.quoted)
 
 

@@ -50,7 +50,7 @@ def _wrapper(parser: SpanParser) -> str | None:
 
 
 def _behaviour(parser: SpanParser) -> str | exp.Expr | None:
-    """What stands before ON EMPTY or ON ERROR; None where nothing does."""
+    """Value before ON EMPTY or ON ERROR; None without one."""
     if parser._match_text_seq("DEFAULT"):
         return parser._parse_disjunction()
     if parser._match_text_seq("EMPTY"):
@@ -84,7 +84,7 @@ def parse_aggregate(parser: SpanParser, name: str) -> exp.Expr:
 
 
 def _listed(parser: SpanParser, read: Callable[[SpanParser], list[exp.Expr]]) -> list[exp.Expr]:
-    """What `read` reads between commas, up to the closing parenthesis or NULL ON NULL."""
+    """Items that `read` reads between commas, up to the closing parenthesis or NULL ON NULL."""
     values: list[exp.Expr] = []
     while parser._curr and parser._curr.token_type != TokenType.R_PAREN and not _at_nulls(parser):
         values += read(parser)

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import TypeOf
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, cast, number
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, cast, number
 
 
 def average_type(type_: str) -> str:

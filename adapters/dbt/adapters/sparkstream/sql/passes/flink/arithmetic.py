@@ -14,8 +14,16 @@ from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import TypeOf, Types
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
-from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS, FlinkCall, cast, known
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, constant, handles, widened
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import (
+    NUMBERS,
+    FlinkCall,
+    Rewriter,
+    cast,
+    constant,
+    handles,
+    known,
+    widened,
+)
 from dbt.adapters.sparkstream.sql.passes.flink.times import constant_length, is_computed
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import MONTHS, family
 

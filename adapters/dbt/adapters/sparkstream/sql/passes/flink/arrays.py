@@ -13,8 +13,7 @@ from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array
 from dbt.adapters.sparkstream.sql.core.nodes import is_row
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.passes.flink import json
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, row_fields
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewriter, handles, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
 
 
@@ -186,7 +185,7 @@ class Constructs(Rewriter):
             yield Edit(span, lambda: f"{self.source.render(span)} AS __values({columns})", level=3)
 
     def _end(self, row: exp.Expr) -> int:
-        """Where a row of VALUES ends, with its parenthesis."""
+        """End of a row of VALUES, behind its parenthesis."""
         start, end = self.source.span(row)
         tokens = self.source.tokens
         at = tokens.at(start)

@@ -15,11 +15,10 @@ from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array, nested_type
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
-from dbt.adapters.sparkstream.sql.passes.flink import clocks, timetexts
-from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
+from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
 from dbt.adapters.sparkstream.sql.passes.flink.functions import record
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, handles, text_constant
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import MONTHS, family
 
 _SPARK_DIGITS = 6
@@ -48,7 +47,7 @@ class Casts(Rewriter):
             if to == "timestamp_ntz":  # TIMESTAMP '...' has no zone in Flink
                 yield Edit((span[0], tokens[0].end + 1), lambda: "TIMESTAMP_NTZ")
             elif types.is_clock(to):  # TIME '...' has six digits behind the second in Spark
-                yield Edit(span, lambda: clocks.cast_to(self.text(node.this), to))
+                yield Edit(span, lambda: cast(self.text(node.this), to))
             return
         from_ = self.type(node.this)
         function = "CAST" if self.source.span(node.this)[0] == span[0] else tokens[0].text  # x::INT
@@ -73,9 +72,9 @@ class Casts(Rewriter):
         elif to in types.INTEGERS and types.is_numeric(from_):
             function = "CAST"  # an overflow wraps, in TRY_CAST too
         elif types.is_string(from_) and function.upper() == "TRY_CAST":
-            inner = _tried_text(inner, self._constant(node.this), to, self._target(node)[1])
+            inner = _tried_text(inner, text_constant(node.this), to, self._target(node)[1])
         elif types.is_clock(to) and types.is_string(from_):
-            inner = clocks.read(inner, self._constant(node.this))
+            inner = clocks.read(inner, text_constant(node.this))
         elif to in types.TIMES and types.is_clock(from_):
             inner = clocks.on_a_day(inner)
             if to == types.NTZ:
@@ -90,15 +89,9 @@ class Casts(Rewriter):
         if digits is None or digits >= _SPARK_DIGITS:
             return inner
         if types.is_string(from_):
-            return timetexts.cut_text(inner, self._constant(node.this), digits)
+            return clocks.cut_text(inner, text_constant(node.this), digits)
         known = self._digits(node.this)
-        return (
-            timetexts.cut_time(inner, digits) if from_ in types.TIMES and (known is None or digits < known) else inner
-        )
-
-    def _constant(self, node: exp.Expr) -> str | None:
-        """The text of a constant text."""
-        return node.name if isinstance(node, exp.Literal) and node.is_string else None
+        return clocks.cut_time(inner, digits) if from_ in types.TIMES and (known is None or digits < known) else inner
 
     def _target(self, node: exp.Expr) -> tuple[str, int | None]:
         """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""
@@ -143,7 +136,7 @@ def _tried_text(text: str, literal: str | None, to: str, digits: int | None) -> 
     if to == "date":
         return f"REGEXP_EXTRACT({text}, {string_literal(_DATE)})"
     if to in types.TIMES:
-        return timetexts.read_time(text, literal, min(_MICROS, _MICROS if digits is None else digits)) or "NULL"
+        return clocks.read_time(text, literal, min(_MICROS, _MICROS if digits is None else digits)) or "NULL"
     return clocks.read(text, literal, tried=True) if types.is_clock(to) else text
 
 
@@ -154,13 +147,6 @@ def _replaced(text: str, pattern: str, replacement: str) -> str:
 _CLOCK = "yyyy-MM-dd HH:mm:ss"
 _PLAIN_SCALE = 6
 """Digits behind the point up to which a DECIMAL is never written with an exponent."""
-
-
-def has_own_text(type_: str | None) -> bool:
-    """Whether Spark's CAST AS STRING gives another text than Flink's for values of a type."""
-    if types.is_decimal(type_):
-        return types.decimal_parts(type_ or "")[1] > _PLAIN_SCALE
-    return type_ == "boolean" or type_ in types.TIMES or types.is_clock(type_) or (type_ or "").endswith(">")
 
 
 def text_of(sql: str, type_: str | None, digits: int | None = None, *, function: str = "CAST", depth: int = 0) -> str:
@@ -179,7 +165,7 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
         return _time(sql, digits, type_)
     if type_ is not None and types.is_clock(type_):
         return clocks.text_of(sql, type_)
-    if types.is_decimal(type_) and has_own_text(type_):
+    if types.is_decimal(type_) and types.decimal_parts(type_ or "")[1] > _PLAIN_SCALE:
         return f"REPLACE(FORMAT_NUMBER({sql}, {types.decimal_parts(type_ or '')[1]}), ',', '')"
     if family(type_) == "interval" and type_ != "interval":
         return _length(sql, type_ == MONTHS)

@@ -9,7 +9,8 @@ from itertools import groupby
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.types import NTZ, is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
-from dbt.adapters.sparkstream.sql.passes.flink.clocks import utc_clock
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import pieces, utc_clock
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import cast
 
 DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 """Units of whole days: a date and so many of them is a date."""
@@ -22,10 +23,6 @@ _EPOCHS = {"DECADE": (10, 0), "CENTURY": (100, 1), "MILLENNIUM": (1000, 1)}
 def rounds_to(unit: str, type_: str | None) -> bool:
     """Whether FLOOR and CEIL of a time of a type have a unit; what hasn't one stays, and Spark can't parse it."""
     return unit in _CLOCK_UNITS or (not is_clock(type_) and unit in (*DATE_UNITS, *_EPOCHS))
-
-
-def _days(date: str) -> str:
-    return f"CAST({date} AS TIMESTAMP_NTZ)"
 
 
 def _date_floor(date: str, unit: str) -> str:
@@ -77,11 +74,12 @@ def floor_to(time: str, unit: str, type_: str | None) -> str:
         return f"DATE_TRUNC('{unit}', {time})"
     # date_trunc would go through the session's zone, where some wall clock times don't exist.
     day = f"CAST({time} AS DATE)"
+    midnight = cast(day, NTZ)
     if unit == "MILLISECOND":
-        return f"{_days(day)} + INTERVAL '0.001' SECOND * (({time} - {_days(day)}) DIV INTERVAL '0.001' SECOND)"
+        return f"{midnight} + INTERVAL '0.001' SECOND * (({time} - {midnight}) DIV INTERVAL '0.001' SECOND)"
     if unit in ("HOUR", "MINUTE", "SECOND"):
-        return f"{_days(day)} + {_clock(time, unit)}"
-    return _days(_date_floor(day, unit))
+        return f"{midnight} + {_clock(time, unit)}"
+    return cast(_date_floor(day, unit), NTZ)
 
 
 def ceil_to(time: str, unit: str, type_: str | None) -> str:
@@ -147,26 +145,6 @@ def months_between(start: str, end: str) -> str:
     return f"CASE WHEN {day(end)} >= {day(start)} THEN {ahead} ELSE -({back}) - {less} END"
 
 
-def pieces(pattern: str) -> Iterator[tuple[str, str]]:
-    """Splits a java.time pattern into ('quoted' | letter | '', text) pieces."""
-    at = 0
-    while at < len(pattern):
-        end = at + 1
-        if pattern[at] == "'":
-            end = pattern.find("'", end)
-            end = len(pattern) if end < 0 else end + 1
-            yield "quoted", pattern[at:end]
-        elif pattern[at].isalpha():
-            while end < len(pattern) and pattern[end] == pattern[at]:
-                end += 1
-            yield pattern[at], pattern[at:end]
-        else:
-            while end < len(pattern) and not (pattern[end].isalpha() or pattern[end] == "'"):
-                end += 1
-            yield "", pattern[at:end]
-        at = end
-
-
 _WEEK = "((DAYOFYEAR({t}) + DAYOFWEEK(DATE_TRUNC('YEAR', {t})) - 2) DIV 7 + 1)"
 _WEEK_LETTERS = {
     "w": f"CASE WHEN YEAR(DATE_ADD({{t}}, 7 - DAYOFWEEK({{t}}))) > YEAR({{t}}) THEN 1 ELSE {_WEEK} END",
@@ -179,7 +157,7 @@ Weeks are those of java.time's default locale: they begin on Sunday, 1 January i
 of the December before.
 """
 _TEXT = "yyyy-MM-dd HH:mm:ss"
-"""What CAST AS STRING writes of a TIMESTAMP_NTZ; parts of a second follow."""
+"""Pattern of the text that CAST AS STRING gives for a TIMESTAMP_NTZ; parts of a second follow."""
 _IN_TEXT = ("yyyy", "MM", "dd", "HH", "mm", "ss")
 _NUMBERS = {
     "H": "HOUR({t})",
@@ -194,7 +172,7 @@ _OF_DATE = "yMLdDEQqGF"
 
 
 def _unquoted(literal: str) -> str:
-    """What a pattern's text between its letters says; brackets around what is optional say nothing."""
+    """Text of a pattern between its letters, without quotes, and without the brackets of optional parts."""
 
     def said(found: re.Match[str]) -> str:
         if found[1] is not None:

@@ -20,7 +20,6 @@ from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect, is_taken_apart, is_unnested
 from dbt.adapters.sparkstream.sql.passes.flink.arithmetic import Arithmetic
 from dbt.adapters.sparkstream.sql.passes.flink.arrays import Constructs
-from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS, FlinkCall, Rewrite, UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts, Literals
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MILLIS, difference
 from dbt.adapters.sparkstream.sql.passes.flink.frames import OverWindows
@@ -30,9 +29,16 @@ from dbt.adapters.sparkstream.sql.passes.flink.json import Json
 from dbt.adapters.sparkstream.sql.passes.flink.names import FlinkNames
 from dbt.adapters.sparkstream.sql.passes.flink.predicates import Predicates
 from dbt.adapters.sparkstream.sql.passes.flink.queries import FlinkQueries
-from dbt.adapters.sparkstream.sql.passes.flink.relations import Relations
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
-from dbt.adapters.sparkstream.sql.passes.flink.subqueries import QUANTIFIERS, Subqueries, is_exists_of_values
+from dbt.adapters.sparkstream.sql.passes.flink.relations import QUANTIFIERS, Relations, Subqueries, is_exists_of_values
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import (
+    NUMBERS,
+    FlinkCall,
+    Rewrite,
+    Rewriter,
+    UntypedError,
+    handles,
+    text_constant,
+)
 from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
 from dbt.adapters.sparkstream.sql.passes.flink.texts import TextParts
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
@@ -46,12 +52,6 @@ _UTC_UNITS = {
     "YEAR": (12, "MONTH"),
 }
 """Units that Flink adds to an instant on the clock of UTC, in hours or months."""
-_INTERVALS = (exp.Interval, exp.IntervalSpan)
-
-
-def _is_no_call(node: exp.Anonymous, name: str) -> bool:
-    """Whether another pass writes a call, or it is a unit of an interval: `SECOND(3)`."""
-    return name in AUXILIARY or name in GROUP_WINDOWS or isinstance(node.parent, _INTERVALS)
 
 
 class Invocations(Rewriter):
@@ -69,7 +69,9 @@ class Invocations(Rewriter):
             yield from self._timestampadd(node)
         elif name == "TIMESTAMPDIFF":
             yield from self._timestampdiff(node)
-        elif function is not None and not _is_no_call(node, name):
+        elif isinstance(node.parent, (exp.Interval, exp.IntervalSpan)) or name in {*AUXILIARY, *GROUP_WINDOWS}:
+            return  # a unit such as `SECOND(3)`, or what another pass writes
+        elif function is not None:
             yield from self._known_call(node, name, function)
             if function.alike:
                 yield from self.alike(node.expressions, NUMBERS.common_of_arguments)
@@ -108,7 +110,7 @@ class Invocations(Rewriter):
                 name=self.source.text[node.meta["start"] : node.meta["end"] + 1],
                 args=tuple(self.source.operand(a) for a in arguments),
                 types=types_,
-                literals=tuple(a.name if isinstance(a, exp.Literal) and a.is_string else None for a in arguments),
+                literals=tuple(map(text_constant, arguments)),
                 distinct=bool(distinct),
                 suffix=self.source.render((span[1], whole[1])),
                 nested=tuple(isinstance(a, JsonConstructor) for a in arguments),

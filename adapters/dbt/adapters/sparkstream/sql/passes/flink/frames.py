@@ -72,7 +72,7 @@ class OverWindows(Rewriter):
         yield self.edit(name, lambda: text)
 
     def _inside(self, window: exp.Window) -> str:
-        """What stands between the parentheses of an entry of the WINDOW clause.
+        """Text between the parentheses of an entry of the WINDOW clause.
 
         It has to be Spark's as it stands, as it is copied before any edit of it is made.
         """
@@ -134,7 +134,7 @@ def has_ignored_frame(window: exp.Window) -> bool:
 
 
 def _in_force(window: exp.Window) -> WindowParts:
-    """What a window says, as far as Flink takes notice of it."""
+    """Parts of a window without a frame that Flink ignores."""
     parts, base = parts_of(window), named(window)
     if base is None:
         return parts

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
-from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, NodeRule, TypeOf, always, same
+from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, NodeRule, TypeOf, Types, always, same
 from dbt.adapters.sparkstream.sql.passes.flink import (
     aggregates,
     arithmetic,
@@ -21,10 +21,9 @@ from dbt.adapters.sparkstream.sql.passes.flink import (
     clocks,
     json,
     texts,
-    timetexts,
 )
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, Rewrite, cast, known, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, date_format
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewrite, cast, known, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import typeof
 
 
@@ -84,6 +83,11 @@ def _of_map(rule: Callable[[str | None, str | None], str]) -> FunctionRule:
     return _of_first(lambda type_: rule(*pair) if (pair := entry(type_)) else None)
 
 
+def row_type(types: Types, numbers: Numbers) -> str:
+    """The type of `ROW(a, b)`, which is `(a, b)` as well."""
+    return row_of((f"EXPR${i}", type_) for i, type_ in enumerate(types))
+
+
 _STRING, _BIGINT, _DOUBLE = always("string"), always("bigint"), always("double")
 _INT, _BOOLEAN, _TEXTS = always("int"), always("boolean"), always("array<string>")
 _AVERAGE = _of_first(aggregates.average_type)
@@ -124,7 +128,7 @@ def _neighbour(call: FlinkCall) -> str:
 
 
 def _convert_tz(call: FlinkCall) -> str:
-    clock = timetexts.read_clock(call.args[0], call.literals[0])
+    clock = clocks.read_clock(call.args[0], call.literals[0])
     from_, to = map(clocks.zone_of, call.args[1:], call.literals[1:])
     return f"CAST(CONVERT_TIMEZONE('UTC', {to}, {clocks.in_utc(clock, from_)}) AS STRING)"
 
@@ -133,7 +137,7 @@ def _date_format(call: FlinkCall) -> str:
     pattern = call.literals[1] if len(call.literals) > 1 else None
     type_, time = call.types[0], call.args[0]
     if types.is_string(type_):
-        time, type_ = timetexts.read_clock(time, call.literals[0]), types.NTZ
+        time, type_ = clocks.read_clock(time, call.literals[0]), types.NTZ
     if pattern is None:
         return f"{call.name}({time}, {call.args[1]})"
     return date_format(call.name, time, pattern, type_)
@@ -199,7 +203,7 @@ FUNCTIONS: dict[str, Function] = {
     "TRUNCATE": Function(arithmetic.truncate, (1, 2), typed=arithmetic.rounded_type),
     "ROW": Function(
         lambda c: f"NAMED_STRUCT({', '.join(row_fields(c.args))})",
-        returns=lambda types, numbers: row_of((f"EXPR${i}", type_) for i, type_ in enumerate(types)),
+        returns=row_type,
     ),
     "STR_TO_MAP": Function(texts.str_to_map, (1, 3), returns=always("map<string,string>")),
     "ELEMENT": Function(arrays.ONLY_ELEMENT, (1, 1), returns=_of_first(element)),
@@ -227,7 +231,7 @@ FUNCTIONS: dict[str, Function] = {
     "INITCAP": Function(texts.INITCAP, (1, 1), returns=_STRING),
     "LTRIM": Function(lambda c: texts.trim(c, "LEADING"), (1, 2)),
     "RTRIM": Function(lambda c: texts.trim(c, "TRAILING"), (1, 2)),
-    "REGEXP_REPLACE": Function(texts.regexp_replace, (3, 3), returns=_STRING),
+    "REGEXP_REPLACE": Function(texts.by_pattern("STRING", texts.regexp_replace), (3, 3), returns=_STRING),
     "PARSE_URL": Function(renamed("TRY_PARSE_URL"), (2, 3), returns=_STRING),
     "URL_DECODE": Function(renamed("TRY_URL_DECODE"), (1, 1), returns=_STRING),
     **_each("LPAD RPAD", Function(texts.pad, returns=_STRING)),
@@ -237,17 +241,17 @@ FUNCTIONS: dict[str, Function] = {
     "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),
     "FROM_BASE64": Function("CAST(UNBASE64({0}) AS STRING)", (1, 1), returns=_STRING),
     "CONCAT": Function(returns=_STRING),
-    "REGEXP_EXTRACT": Function(texts.regexp_extract, (2, 3)),
+    "REGEXP_EXTRACT": Function(texts.by_pattern("STRING", texts.regexp_extract, group="0"), (2, 3)),
     "SPLIT_INDEX": Function(texts.split_index, (3, 3), returns=_STRING),
-    "LOCATE": Function(texts.locate, (2, 3), _INT),
+    "LOCATE": Function(lambda c: c.same() if len(c.args) < 3 else texts.locate_from(*c.args), (2, 3), _INT),
     "HASH_CODE": Function(texts.hash_code, (1, 1), _INT),
     "REGEXP": Function(texts.matches, (2, 2), _BOOLEAN),
     "INSTR": Function(texts.instr, (2, 4), _INT),
     **_each("SHA224 SHA256 SHA384 SHA512", Function(lambda c: f"SHA2({c.args[0]}, {c.name[3:]})", (1, 1), _STRING)),
     **_each("STARTSWITH ENDSWITH", Function(returns=_BOOLEAN)),
-    **_each("REGEXP_COUNT REGEXP_INSTR", Function(lambda c: texts.found("INT", c), (2, 2), _INT)),
-    "REGEXP_SUBSTR": Function(lambda c: texts.found("STRING", c), (2, 2), returns=_STRING),
-    "REGEXP_EXTRACT_ALL": Function(texts.extract_all, (2, 3), returns=_TEXTS),
+    **_each("REGEXP_COUNT REGEXP_INSTR", Function(texts.by_pattern("INT"), (2, 2), _INT)),
+    "REGEXP_SUBSTR": Function(texts.by_pattern("STRING"), (2, 2), returns=_STRING),
+    "REGEXP_EXTRACT_ALL": Function(texts.by_pattern("ARRAY<STRING>", group="1"), (2, 3), returns=_TEXTS),
     "SPLIT": Function(texts.split, (2, 2), returns=_TEXTS),
     "ENCODE": Function(returns=always("binary")),
     "DECODE": Function(texts.decode, (2, 2), returns=_STRING),
@@ -267,10 +271,10 @@ FUNCTIONS: dict[str, Function] = {
     "TIMESTAMPDIFF": Function(returns=_INT),
     "CONVERT_TZ": Function(_convert_tz, (3, 3), returns=_STRING),
     "DATE_FORMAT": Function(_date_format, (2, 2)),
-    "TO_DATE": Function(timetexts.to_date, (1, 2)),
-    "UNIX_TIMESTAMP": Function(timetexts.unix_timestamp, (0, 2), returns=_BIGINT),
-    "TO_TIMESTAMP": Function(timetexts.to_timestamp, (1, 2), returns=always(types.NTZ)),
-    "TO_TIMESTAMP_LTZ": Function(timetexts.to_timestamp_ltz, (1, 3), returns=always("timestamp")),
+    "TO_DATE": Function(clocks.to_date, (1, 2)),
+    "UNIX_TIMESTAMP": Function(clocks.unix_timestamp, (0, 2), returns=_BIGINT),
+    "TO_TIMESTAMP": Function(clocks.to_timestamp, (1, 2), returns=always(types.NTZ)),
+    "TO_TIMESTAMP_LTZ": Function(clocks.to_timestamp_ltz, (1, 3), returns=always("timestamp")),
     "CURRENT_ROW_TIMESTAMP": Function("CURRENT_TIMESTAMP()", (0, 0), returns=always("timestamp")),
     "PROCTIME": Function(_PROCTIME, (0, 0), returns=always("timestamp")),
     "CURRENT_WATERMARK": Function(_NO_WATERMARK, returns=always("timestamp")),

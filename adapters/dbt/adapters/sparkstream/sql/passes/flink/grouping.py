@@ -53,14 +53,11 @@ class Groupings(Rewriter):
         Flink groups by the sets that come again in a second go, and so on; if only one set is left for a go, it groups
         by all keys there (measured).
         """
-        if _number(node) > _MOST_SETS:
+        sets = _all_sets(node)
+        if sets is None:
             self._check_many(node, distinct or nothing)
             return
-        kinds = _kinds(node)
-        keys = {
-            normal_form(part): part for item in (*node.expressions, *several_sets(node)) for part in key_parts(item)
-        }
-        sets = [frozenset().union(*each) for each in product(*kinds)]
+        keys = {normal_form(part): part for item in _elements(node) for part in key_parts(item)}
         counts = Counter(sets)
         goes = [[each for each, n in counts.items() if n > go] for go in range(1, max(counts.values()))]
         alone = [] if distinct else [go for go in goes if len(go) == 1 and len(go[0]) < len(keys)]
@@ -109,8 +106,8 @@ class Groupings(Rewriter):
             yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
 
     def _check_sets(self, node: exp.Expr, group: exp.Group) -> None:
-        kinds = _kinds(group) if _number(group) <= _MOST_SETS else []
-        if not kinds or len({frozenset().union(*sets) for sets in product(*kinds)}) < prod(map(len, kinds)):
+        sets = _all_sets(group)
+        if sets is None or len({*sets}) < len(sets):
             self.refuse(
                 node,
                 "GROUP_ID() numbers equal grouping sets, which Spark doesn't tell from each other",
@@ -159,21 +156,20 @@ def several_sets(group: exp.Group) -> list[exp.Expr]:
     return list({id(item): item for item in found}.values())
 
 
-def _kinds(group: exp.Group) -> list[list[frozenset[str]]]:
-    """The grouping sets of each element of a GROUP BY; a set of the query has one of each."""
-    return [_sets(item) for item in _elements(group)]
-
-
 def _elements(group: exp.Group) -> list[exp.Expr]:
     return list({id(item): item for item in [*group.expressions, *several_sets(group)]}.values())
 
 
-def _number(group: exp.Group) -> int:
-    """The most grouping sets that a GROUP BY can stand for, without making them."""
-    return prod(map(_number_of, _elements(group)))
+def _all_sets(group: exp.Group) -> list[frozenset[str]] | None:
+    """The grouping sets of a GROUP BY, equal ones too; None for more than are looked at one by one."""
+    items = _elements(group)
+    if prod(map(_number_of, items)) > _MOST_SETS:
+        return None
+    return [frozenset().union(*each) for each in product(*map(_sets, items))]
 
 
 def _number_of(item: exp.Expr) -> int:
+    """The most grouping sets that an element of GROUP BY can stand for, without making them."""
     if isinstance(item, exp.GroupingSets):
         return sum(map(_number_of, item.expressions))
     if isinstance(item, exp.Cube):

@@ -44,7 +44,7 @@ class Hints:
             )
 
     def _found(self) -> Iterator[tuple[Span, list[str], list[str]]]:
-        """Place of each hint that Spark lacks, what it knows of it and what it doesn't; it has none behind a table."""
+        """Hints that Spark lacks in part, such as all hints behind a table: span, parts to keep, names to leave out."""
         for span, in_select in _hints(self.source.text, self.source.tokens):
             parts = self._parts(span)
             gone = [name for name, _ in parts if not (in_select and name in _KEPT)]
@@ -52,7 +52,7 @@ class Hints:
                 yield span, [text for name, text in parts if name not in gone], gone
 
     def _between(self, span: Span) -> str:
-        """What stands for a hint that is left out: a space in `SELECT/*+ x */a`, nothing beside white space."""
+        """Text in place of a hint that is left out: a space in `SELECT/*+ x */a`, nothing beside white space."""
         around = self.source.text[span[0] - 1 : span[0]] + self.source.text[span[1] : span[1] + 1]
         return "" if len(around) < 2 or any(c.isspace() for c in around) else " "
 
@@ -70,7 +70,7 @@ class Hints:
 
 
 def _hints(text: str, tokens: Tokens) -> Iterator[tuple[Span, bool]]:
-    """Where each hint stands, and whether it stands behind SELECT; elsewhere, sqlglot takes a hint for a comment."""
+    """Span of each hint, and whether SELECT stands before the hint; sqlglot takes other hints for comments."""
     if "/*+" not in text:
         return
     at = 0

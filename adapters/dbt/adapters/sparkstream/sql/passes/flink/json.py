@@ -17,8 +17,7 @@ from dbt.adapters.sparkstream.sql.core.nested import nested_parts
 from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, JsonPath
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.types import spark_type
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewriter, handles
 
 _STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"'\\\]]+"\]"""
 """A member or an element; Spark has no path to a member whose name has a `'`."""
@@ -186,7 +185,7 @@ def _member(step: str) -> str:
 
 
 def _variant(root: str, steps: list[str]) -> str:
-    """What a path finds in a VARIANT, as a VARIANT; what a wildcard finds, if only one value or none, is an array."""
+    """Value at a path in a VARIANT, as a VARIANT; a wildcard gives an array, also of one value or none."""
     parts: list[list[str]] = [[]]
     several = []
     for step in steps:

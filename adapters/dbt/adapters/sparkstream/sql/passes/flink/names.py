@@ -79,11 +79,7 @@ class FlinkNames(Rewriter):
             return
         if isinstance(column.parent, exp.Join) or merged_names(select):
             return
-        self._check_twice(column, select)
         self._check_qualify(column, select, self.resolver.candidates(column, select))
-
-    def _check_twice(self, column: exp.Column, select: exp.Select) -> None:
-        """Refuses a name that a subquery in FROM gives to two of its columns."""
         for relation in _named_twice(select).get(column.name, ()):
             if not column.table or is_called(relation, [column.table]):
                 self.refuse(column, f"two columns of the subquery are called {column.name}", "name one in another way")

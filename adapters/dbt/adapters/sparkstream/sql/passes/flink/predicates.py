@@ -12,8 +12,8 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.casts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.json import has_json_kind
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
-from dbt.adapters.sparkstream.sql.passes.flink.subqueries import QUANTIFIERS, Subqueries
+from dbt.adapters.sparkstream.sql.passes.flink.relations import QUANTIFIERS, Subqueries
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, handles, text_constant
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
 
 _PREDICATES = (exp.Is, exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -59,11 +59,8 @@ class Predicates(Rewriter):
         """A string compared with a TIME(p) is parsed with p digits (`'10:00:00.129'` and TIME(2): `10:00:00.12`)."""
         for value in values if types.is_clock(type_) else ():
             if family(self.type(value)) == "text":
-                yield self.edit(value, lambda v=value: self._as_time(v, type_ or ""), level=1)  # type: ignore[misc]
-
-    def _as_time(self, value: exp.Expr, type_: str) -> str:
-        literal = value.name if isinstance(value, exp.Literal) else None
-        return clocks.cast_to(clocks.read(self.text(value), literal), type_)
+                read = lambda v=value: clocks.read(self.text(v), text_constant(v))  # noqa: E731
+                yield self.edit(value, lambda read=read: cast(read(), type_ or ""), level=1)  # type: ignore[misc]
 
     # -- IN ----------------------------------------------------------------------------------------------
     @handles(exp.In)
@@ -155,14 +152,11 @@ class Predicates(Rewriter):
         if isinstance(before, _PREDICATES):
             yield self.edit(before, lambda: f"({self.text(before)})", level=3)
         if isinstance(json, exp.JSON):
-            whole = node.parent if isinstance(node.parent, exp.Not) and self._has_not(node, node.parent) else node
-            kind, negated = str(json.this or "VALUE"), whole is not node
-            yield self.edit(whole, lambda: has_json_kind(self.text(node.this), kind, negated=negated), level=1)
-
-    def _has_not(self, node: exp.Is, negation: exp.Not) -> bool:
-        """Whether a NOT is that of IS NOT."""
-        behind = self.source.tokens_in((self.source.span(node.this)[1], self.source.span(negation)[1]))
-        return len(behind) > 1 and behind[1].text.upper() == "NOT"
+            outer = node.parent if isinstance(node.parent, exp.Not) else node
+            behind = self.source.tokens_in((self.source.span(node.this)[1], self.source.span(outer)[1]))
+            kind, negated = str(json.this or "VALUE"), outer is not node and behind[1].text.upper() == "NOT"
+            text = lambda: has_json_kind(self.text(node.this), kind, negated=negated)  # noqa: E731
+            yield self.edit(outer if negated else node, text, level=1)
 
     @handles(Unknown)
     def _unknown(self, node: exp.Expr) -> Iterator[Edit]:

@@ -13,10 +13,8 @@ from dbt.adapters.sparkstream.sql.core.names.paths import output_name, unused_na
 from dbt.adapters.sparkstream.sql.core.names.scope import joins_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit
 from dbt.adapters.sparkstream.sql.core.tree import own
-from dbt.adapters.sparkstream.sql.passes.flink.calls import cast
-from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import is_aggregated
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, constant, handles, widened
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, constant, handles, widened
 
 _WORDS = (exp.CurrentDate, exp.CurrentTimestamp)
 _KEY = "__order_"
@@ -29,33 +27,11 @@ class FlinkQueries(Rewriter):
     @handles(exp.Select)
     def _select(self, select: exp.Select) -> Iterator[Edit]:
         yield from self._ordered_by(select)
-        yield from self._qualified(select)
         group = select.args.get("group")
         for key in group.expressions if group else []:
             if isinstance(key, exp.Literal) and key.is_number:  # a constant to Flink, the place of a column to Spark
                 self.refuse(key, "GROUP BY takes no positions", "repeat the expression")
         yield from self._named(select)
-
-    def _qualified(self, select: exp.Select) -> Iterator[Edit]:
-        """QUALIFY with aggregates as a filter around the query: Spark's can't read them."""
-        qualify = select.args.get("qualify")
-        if qualify is None or not any(map(is_aggregate_call, qualify.find_all(exp.Anonymous))):
-            return
-        if not select.args.get("group"):
-            return
-        start, end = self.source.span(select)
-        condition = self.source.span(qualify)
-        tokens = self.source.tokens
-        place = tokens[tokens.at(condition[0]) - 1].start, condition[1]  # from its keyword on
-        columns = self.source.span(select.expressions[-1])[1]
-
-        def text() -> str:
-            render = self.source.render
-            added = f", ({self.text(qualify.this)}) AS __qualified"
-            inner = f"{render((start, columns))}{added}{render((columns, place[0])).rstrip()}"
-            return f"SELECT * EXCEPT (__qualified) FROM ({inner}) WHERE __qualified{render((place[1], end))}"
-
-        yield Edit((start, end), text, level=4)
 
     # -- UNION, EXCEPT, INTERSECT ------------------------------------------------------------------------
     @handles(exp.Union, exp.Except, exp.Intersect)
@@ -179,7 +155,7 @@ class FlinkQueries(Rewriter):
 
     def _star(self, select: exp.Select, star: exp.Expr, taken: set[str], written: set[str]) -> list[Edit] | None:
         """Writes out a star that brings a name again; None where its columns aren't all known."""
-        columns = behind(self, select, star)
+        columns = self._behind(select, star)
         if columns is None:
             return None
         written.update(name for _, name in columns)
@@ -188,6 +164,37 @@ class FlinkQueries(Rewriter):
             return []
         items = [column + ("" if name == given else f" AS {backticked(given)}") for column, name, given in named]
         return [self.edit(star, lambda: ", ".join(items))]
+
+    def _behind(self, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
+        """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
+        table = star.table.casefold() if isinstance(star, exp.Column) else ""
+        scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
+        if not scope and isinstance(star, exp.Column):  # the fields of a row
+            row, rows = self.source.written(star).rpartition(".")[0], self.resolver.starred(select, star)
+            return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
+        if not all(self.resolver.columns(s).complete for s in scope):
+            return None
+        if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
+            return self._merged(select, scope)
+        columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
+        return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
+
+    def _merged(self, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
+        """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
+        if len(scope) != 2:
+            return None
+        join = joins_of(select)[0]
+        left, right = (self.resolver.columns(side).items for side in scope)
+        using = [column.name.casefold() for column in join.args.get("using") or []]
+        if join.method == "NATURAL":
+            others = {column.name.casefold() for column in right}
+            using = [column.name.casefold() for column in left if column.name.casefold() in others]
+        first = {column.name.casefold(): column.name for column in left}
+        columns = [(backticked(first[name]), first[name]) for name in using if name in first]
+        for side, items in zip(scope, (left, right), strict=True):
+            table = backticked(side.alias_or_name)
+            columns += [(f"{table}.{backticked(c.name)}", c.name) for c in items if c.name.casefold() not in using]
+        return columns
 
     # -- keys of ORDER BY ----------------------------------------------------------------------------------
     def _ordered_by(self, node: exp.Select) -> Iterator[Edit]:
@@ -202,8 +209,9 @@ class FlinkQueries(Rewriter):
             if number is not None:
                 yield from self._place(key, number)
                 continue
-            for column in _bare_columns(key):
-                self._check_name(column, folded)
+            for column in own(key, exp.Column):
+                if not column.table:
+                    self._check_name(column, folded)
         yield from self._windows(node, names)
 
     def _windows(self, select: exp.Select, names: list[str]) -> Iterator[Edit]:
@@ -271,7 +279,7 @@ class FlinkQueries(Rewriter):
             if not projection.is_star:
                 names.append(output_name(projection))
                 continue
-            taken, columns = {*names}, behind(self, select, projection) or ()
+            taken, columns = {*names}, self._behind(select, projection) or ()
             names += [unused_name(name, taken) for _, name in columns]
         return names
 
@@ -321,46 +329,6 @@ def _names_matter(select: exp.Select) -> bool:
     return node.parent is None or isinstance(node.parent, (exp.CTE, exp.Create, exp.Insert))
 
 
-def behind(query: Rewriter, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
-    """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
-    table = star.table.casefold() if isinstance(star, exp.Column) else ""
-    scope = [s for s in sources(select) if not table or s.alias_or_name.casefold() == table]
-    if not scope and isinstance(star, exp.Column):  # the fields of a row
-        row, rows = query.source.written(star).rpartition(".")[0], query.resolver.starred(select, star)
-        return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
-    if not all(query.resolver.columns(s).complete for s in scope):
-        return None
-    if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
-        return _merged(query, select, scope)
-    columns = [(s.alias_or_name, c.name) for s in scope for c in query.resolver.columns(s).items]
-    return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
-
-
-def _merged(query: Rewriter, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
-    """The columns of a join by USING or NATURAL: columns that both sides have come first, once."""
-    if len(scope) != 2:
-        return None
-    join = joins_of(select)[0]
-    left, right = (query.resolver.columns(side).items for side in scope)
-    using = [column.name.casefold() for column in join.args.get("using") or []]
-    if join.method == "NATURAL":
-        others = {column.name.casefold() for column in right}
-        using = [column.name.casefold() for column in left if column.name.casefold() in others]
-    first = {column.name.casefold(): column.name for column in left}
-    columns = [(backticked(first[name]), first[name]) for name in using if name in first]
-    for side, items in zip(scope, (left, right), strict=True):
-        table = backticked(side.alias_or_name)
-        columns += [(f"{table}.{backticked(c.name)}", c.name) for c in items if c.name.casefold() not in using]
-    return columns
-
-
 def _items(query: exp.Expr) -> list[exp.Expr]:
     order = query.args.get("order")
     return order.expressions if isinstance(order, exp.Order) else []
-
-
-def _bare_columns(key: exp.Expr) -> Iterator[exp.Column]:
-    """The columns without a table's name in a key; columns of a query within the key are left out."""
-    for column in own(key, exp.Column):
-        if not column.table:
-            yield column

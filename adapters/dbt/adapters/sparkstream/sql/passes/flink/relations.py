@@ -1,20 +1,23 @@
-"""Relations in FROM in Flink SQL: LATERAL, and UNNEST, which is Spark's explode and inline."""
+"""Relations in FROM of Flink SQL, UNNEST and LATERAL, and subqueries in expressions: IN, EXISTS, SOME and ALL."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import names_of
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
+from dbt.adapters.sparkstream.sql.core.nodes import row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.unnested import Pieces, Unnested, names_given
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
-from dbt.adapters.sparkstream.sql.passes.flink.grouping import has_aggregate
+from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
+from dbt.adapters.sparkstream.sql.passes.flink.grouping import has_aggregate, several_sets
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _ROW = "__row"
@@ -164,3 +167,189 @@ def reads_around(resolver: Resolver, query: exp.Select, select: exp.Select) -> b
         if (len(names) > 1 and first in outer - inner) or resolver.own(column, select):
             return True
     return False
+
+
+QUANTIFIERS = ("ALL", "SOME", "ANY")
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=", exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="
+}  # fmt: skip
+_EXTREMES: dict[type[exp.Expr], tuple[str, str]] = {
+    **dict.fromkeys((exp.GT, exp.GTE), ("MIN", "MAX")),
+    **dict.fromkeys((exp.LT, exp.LTE), ("MAX", "MIN")),
+}
+"""Comparison -> the values of a subquery that SOME and ALL go by: `x > ALL (q)` asks for more than its MAX."""
+_CLAUSES = (exp.Where, exp.Join, exp.Group, exp.From, exp.Lateral, exp.Select)
+
+
+class Subqueries(Rewriter):
+    """Edits tests of the values that a subquery or a list gives, and scalar subqueries beside GROUP BY."""
+
+    # -- IN, EXISTS ----------------------------------------------------------------------------------------
+    def of_in(self, node: exp.In) -> Iterator[Edit]:
+        """`x IN (SELECT ...)`, `(a, b) IN (VALUES (1, 2))` and `ROW(a, b) IN (SELECT ...)`."""
+        query = node.args.get("query")
+        if isinstance(node.this, exp.Anonymous) and query and row_values(node.this):
+            row = node.this
+            yield Edit(self.source.call_span(row), lambda: f"({', '.join(map(self.text, row.expressions))})", level=1)
+        if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Values):
+            yield from self.selected(self.source.span(node.this)[1])
+        if query is not None:
+            yield from self._member(node, query)
+            yield from self._beside_sets(node, query)
+
+    def selected(self, start: int) -> Iterator[Edit]:
+        """Writes `SELECT * FROM` before the first `VALUES (` from a place on, which Spark takes for a call."""
+        tokens = self.source.tokens
+        at = next(i for i in tokens.within((start, len(self.source.text))) if tokens[i].text.upper() == "VALUES")
+        if tokens[at + 1].token_type == TokenType.L_PAREN:
+            place = tokens[at].start
+            yield Edit((place, place), lambda: "SELECT * FROM ")
+
+    def _member(self, node: exp.In, query: exp.Expr) -> Iterator[Edit]:
+        """`x IN (SELECT ...)` whose NULL somebody sees: in WHERE, NULL is as good as FALSE."""
+        inner: exp.Expr = query.this
+        while isinstance(inner, exp.Subquery) and inner.is_wrapper:
+            inner = inner.this
+        if inner is not query.this:  # in more parentheses, Spark reads a query of one row
+            yield self.edit(query.this, lambda: self.text(inner))
+        around = node.parent
+        while isinstance(around, (exp.And, exp.Or, exp.Paren, exp.Not)):
+            around = around.parent
+        unseen = isinstance(around, (exp.Where, exp.Having, exp.Join))
+        if unseen or isinstance(node.this, exp.Tuple) or _is_correlated(query.this):
+            return
+
+        def text() -> str:
+            x = self.text(node.this)
+            member = _member(f"({x})" if isinstance(node.this, exp.Binary) else x, self.text(query.this))
+            return f"(NOT {member})" if self.source.is_negated(node) else member
+
+        yield self.edit(node, text)
+
+    # -- SOME and ALL --------------------------------------------------------------------------------------
+    @handles(exp.All, exp.Any)
+    def quantified(self, node: exp.Expr) -> Iterator[Edit]:
+        """`x > ALL (q)` by the largest value of q; `> ALL (1, 2)` is a call to sqlglot.
+
+        A comparison with every value is NULL where it is NULL for one and false for none. So all are true if q is
+        empty, or if x is more than the largest and no value is NULL. SOME is its mirror image.
+        """
+        comparison = node.parent
+        if not isinstance(comparison, exp.Binary) or type(comparison) not in _OPERATORS or node.arg_key != "expression":
+            return
+        every = isinstance(node, exp.All) or node.name.upper() == "ALL"
+        listed = node.expressions
+        values = node.this if isinstance(node, (exp.All, exp.Any)) else exp.Tuple(expressions=listed)
+        if len(listed) == 1 and isinstance(listed[0], exp.Values):  # ALL (VALUES 1, 2)
+            values = listed[0]
+        while isinstance(values, (exp.Paren, exp.Subquery)) and isinstance(values.this, exp.Expr):
+            values = values.this
+
+        def text() -> str:
+            x = self.text(comparison.left)
+            x = f"({x})" if isinstance(comparison.left, exp.Binary) else x
+            if isinstance(values, (exp.Query, exp.Values)):
+                return _of_query(comparison, x, self.text(values), every)
+            listed = map(self.text, values.expressions if isinstance(values, exp.Tuple) else [values])
+            joint = " AND " if every else " OR "
+            return f"({joint.join(f'{x} {_OPERATORS[type(comparison)]} {value}' for value in listed)})"
+
+        yield self.edit(comparison, text)
+
+    # -- beside GROUP BY -----------------------------------------------------------------------------------
+    @handles(exp.Subquery)
+    def _scalar(self, node: exp.Subquery) -> Iterator[Edit]:
+        """Takes `(SELECT MAX(e) FROM s WHERE s.h = t.b)` of a group's first row: it reads keys, equal in all rows.
+
+        Spark wants such a subquery in GROUP BY, or in an aggregate.
+        """
+        if isinstance(node.parent, (exp.In, exp.Exists, exp.Any, exp.All)):
+            return
+        group = self._group_around(node, node.this)
+        if group is not None:
+            if several_sets(group):
+                self._refuse_several(node)
+            yield self.edit(node, lambda: f"FIRST({self.text(node)})", level=1)
+
+    @handles(exp.Exists)
+    def _exists(self, node: exp.Exists) -> Iterator[Edit]:
+        yield from self._beside_sets(node, node.this)
+
+    def _beside_sets(self, node: exp.Expr, query: exp.Expr) -> Iterator[Edit]:
+        """EXISTS and IN in a query with several sets of keys: Spark plans it and fails as it runs (4.1 to 4.3)."""
+        group = self._group_around(node, query)
+        if group is not None and several_sets(group):
+            self._refuse_several(node)
+        yield from ()
+
+    def _group_around(self, node: exp.Expr, query: exp.Expr) -> exp.Group | None:
+        """The GROUP BY of the SELECT around a subquery that reads its columns, outside of aggregates."""
+        query = query.unnest() if isinstance(query, exp.Expr) else query
+        select = enclosing(node, *_CLAUSES)
+        if not isinstance(query, exp.Select) or not isinstance(select, exp.Select):
+            return None
+        group: exp.Group | None = select.args.get("group")
+        around = node.parent
+        while group is not None and around is not None and around is not select:
+            if is_aggregate_call(around):
+                return None
+            around = around.parent
+        return group if group is not None and reads_around(self.resolver, query, select) else None
+
+    def _refuse_several(self, node: exp.Expr) -> None:
+        self.refuse(
+            node,
+            "beside several sets of keys, Spark takes no subquery that reads one of them",
+            "group in a subquery, and write this one in a query around it",
+        )
+
+
+def is_exists_of_values(node: exp.Anonymous) -> bool:
+    """Whether a node is `EXISTS (VALUES ...)`."""
+    return node.name.upper() == "EXISTS" and len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Values)
+
+
+def _of_query(comparison: exp.Binary, x: str, query: str, every: bool) -> str:
+    """A comparison with some or every value that a query gives."""
+    kind = type(comparison)
+    if (kind, every) in ((exp.EQ, False), (exp.NEQ, True)):
+        negated = "NOT " if every else ""
+        if _is_conjunct(comparison):
+            return f"{x} {negated}IN ({query})"
+        # Elsewhere Spark's IN gives FALSE where it should be NULL.
+        return f"({negated}{_member(x, query)})"
+    extremes = [_EXTREMES[kind][every]] if kind in _EXTREMES else ["MIN", "MAX"]
+    compared = [f"{x} {_OPERATORS[kind]} {_of(query, f'{extreme}(v)')}" for extreme in extremes]
+    if every:
+        compared.append(_of(query, "COUNT(*) = COUNT(v) OR NULL"))
+        return f"({_of(query, 'COUNT(*)')} = 0 OR {' AND '.join(compared)})"
+    return _if_any(query, " OR ".join(compared))
+
+
+def _of(query: str, aggregate: str) -> str:
+    """An aggregate over the values `v` that a query gives, as a subquery."""
+    return f"(SELECT {aggregate} FROM ({query}) AS q(v))"
+
+
+def _if_any(query: str, found: str) -> str:
+    """`ANY` over a query: TRUE with a value that meets the condition, else NULL with a NULL value, else FALSE."""
+    return f"({_of(query, 'COUNT(*)')} > 0 AND ({found} OR {_of(query, 'COUNT(*) > COUNT(v) AND NULL')}))"
+
+
+def _member(x: str, query: str) -> str:
+    """Whether a query gives a value; NULL where that isn't known: Spark's IN says FALSE there."""
+    return _if_any(query, f"ARRAY_CONTAINS({_of(query, 'COLLECT_SET(v)')}, {x})")
+
+
+def _is_correlated(query: exp.Expr) -> bool:
+    """Whether a subquery names a table of the query around it."""
+    inside = {source.alias_or_name.casefold() for select in query.find_all(exp.Select) for source in sources(select)}
+    return any(column.table and column.table.casefold() not in inside for column in query.find_all(exp.Column))
+
+
+def _is_conjunct(condition: exp.Expr) -> bool:
+    """Whether a condition stands in WHERE, alone or with AND, so that NULL is as good as FALSE."""
+    node = condition
+    while isinstance(node.parent, (exp.And, exp.Paren)):
+        node = node.parent
+    return isinstance(node.parent, exp.Where)

@@ -1,8 +1,9 @@
-"""Base of the rewriters of Flink SQL; each kind of node has one of them as its owner."""
+"""Base of the rewriters of Flink SQL, each kind of node with one of them as its owner; and a call as they see it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NoReturn, TypeVar
 
 from sqlglot import exp
@@ -11,7 +12,98 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS, cast
+from dbt.adapters.sparkstream.sql.core.types import Numbers
+
+NUMBERS = Numbers(
+    digits={"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19},
+    literals_by_digits=False,
+    capped=True,
+    beside_float="float",
+    first_of_floats=True,
+    first_of_times=True,
+)
+"""Common types of numbers, and of times with and without a zone, in Flink."""
+
+
+@dataclass(frozen=True)
+class FlinkCall:
+    """A function call as the rewrites see it.
+
+    Attributes:
+        name: as written.
+        args: Spark SQL of the arguments; DISTINCT is not among them.
+        types: their Spark types, None where unknown.
+        literals: for each argument its text, if it is a string literal such as `'a'`, else None.
+        distinct: whether DISTINCT stands before the arguments.
+        suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
+        nested: for each argument, whether it is a JSON_OBJECT(...) or JSON_ARRAY(...), which is JSON and no text.
+        skips_nulls: whether IGNORE NULLS stands in it.
+        nullable: for each argument, whether it can be NULL, or None where nobody knows; a column is said to.
+    """
+
+    name: str
+    args: tuple[str, ...]
+    types: tuple[str | None, ...]
+    literals: tuple[str | None, ...]
+    distinct: bool = False
+    suffix: str = ""
+    nested: tuple[bool, ...] = ()
+    skips_nulls: bool = False
+    nullable: tuple[bool | None, ...] = ()
+
+    def to(self, function: str, *more: str) -> str:
+        """The call under another name, with more arguments and the same DISTINCT and suffix."""
+        distinct = "DISTINCT " if self.distinct else ""
+        return f"{function}({distinct}{', '.join((*self.args, *more))}){self.suffix}"
+
+    def same(self) -> str:
+        """The call as it stands."""
+        return self.to(self.name)
+
+    def by(self, rewrite: Rewrite) -> str:
+        """Spark SQL for the call."""
+        return rewrite.format(*self.args, same=self.same()) if isinstance(rewrite, str) else rewrite(self)
+
+
+Rewrite = Callable[[FlinkCall], str] | str
+"""Spark SQL for a call: a function; or a text with `{0}` for the first argument and `{same}` for the call as it is."""
+
+
+class UntypedError(LookupError):
+    """A rewrite needs an argument of a known type: without it, the call stays, and Spark judges it."""
+
+
+def known(call: FlinkCall) -> str:
+    """The type of the first argument.
+
+    Raises:
+        UntypedError: nobody knows it.
+    """
+    if not call.types or call.types[0] is None:
+        raise UntypedError(call.name)
+    return call.types[0]
+
+
+def cast(sql: str, type_: str) -> str:
+    return f"CAST({sql} AS {type_.upper()})"
+
+
+def number(call: FlinkCall) -> str:
+    """The type of the first argument.
+
+    Raises:
+        UntypedError: nobody knows it, or it is no number.
+    """
+    type_ = known(call)
+    if not types.is_numeric(type_):
+        raise UntypedError(call.name)
+    return type_
+
+
+def row_fields(values: Iterable[str]) -> list[str]:
+    """Values with the names that Flink gives them in a ROW."""
+    return [part for i, value in enumerate(values) for part in (f"'EXPR${i}'", value)]
+
 
 _Handler = TypeVar("_Handler", bound=Callable[..., Iterable[Edit]])
 Common = Callable[[Iterable["str | None"]], "str | None"]
@@ -76,7 +168,7 @@ class Rewriter:
             yield self.edit(value, lambda: cast(self.text(value), type_), level=1)
 
     def join_start(self, relation: Span) -> int:
-        """Where the join begins whose relation has a span: at LEFT, INNER or JOIN."""
+        """Start of the join whose relation has a span: at LEFT, INNER or JOIN."""
         tokens = self.source.tokens
         at = tokens.at(relation[0]) - 1
         while tokens[at - 1].text.upper() in ("LEFT", "OUTER", "INNER"):
@@ -104,3 +196,8 @@ def constant(node: exp.Expr | None) -> float | None:
         inner = constant(node.this)
         return None if inner is None else -inner if isinstance(node, exp.Neg) else inner
     return float(node.name) if isinstance(node, exp.Literal) and node.is_number else None
+
+
+def text_constant(node: exp.Expr | None) -> str | None:
+    """The text `a` of a constant `'a'`; None for any other expression."""
+    return node.name if isinstance(node, exp.Literal) and node.is_string else None

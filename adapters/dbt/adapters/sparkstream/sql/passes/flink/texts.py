@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 
@@ -11,14 +12,12 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import Edit
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall, Rewrite, cast
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewrite, Rewriter, cast, handles
 
-_NOTHING = "CAST(NULL AS STRING)"
 _WRONG = ("missing )", "unbalanced parenthesis", "unterminated character set", "nothing to repeat")
-"""What Python says of a pattern that Java doesn't read either."""
+"""Python's errors for patterns that Java doesn't read either."""
 _REGEX_ONLY = {"\\": r"\\", "$": r"\$"}
-"""What means something in Java's patterns, but stands for itself in SQL's."""
+"""Characters that are special in Java's patterns and plain in SQL's."""
 _SIMILAR_SPECIALS = frozenset("[]()|^-+*_%?{}")
 
 
@@ -32,38 +31,35 @@ def replacement(call: FlinkCall) -> str:
     return call.args[2]
 
 
-def _groups(pattern: str | None) -> int | None:
-    """How many groups a pattern has; None where it isn't known."""
+def _read(pattern: str | None) -> tuple[int | None, bool]:
+    """Number of groups of a constant pattern, None if unknown; and True for a text that is no pattern, such as `(`."""
     try:
-        return None if pattern is None else re.compile(pattern).groups
-    except (re.error, OverflowError):
-        return None
-
-
-def _is_missing(group: str, pattern: str | None) -> bool:
-    """Whether a pattern is known to have no group of a number."""
-    groups = _groups(pattern)
-    return group.startswith("-") or (groups is not None and group.isdigit() and int(group) > groups)
-
-
-def _is_wrong(pattern: str | None) -> bool:
-    """Whether a constant is no pattern at all, such as `(`: Flink finds nothing, where Spark fails."""
-    try:
-        re.compile(pattern or "")
+        return None if pattern is None else re.compile(pattern).groups, False
     except (re.error, OverflowError) as error:
-        return str(error).startswith(_WRONG)
-    return False
+        return None, str(error).startswith(_WRONG)
 
 
-def found(type_: str, call: FlinkCall) -> str:
-    """REGEXP_COUNT, REGEXP_INSTR or REGEXP_SUBSTR: NULL for what is no pattern."""
-    return f"CAST(NULL AS {type_})" if _is_wrong(call.literals[1]) else call.same()
+def by_pattern(type_: str, rewrite: Rewrite = "{same}", *, group: str | None = None) -> Rewrite:
+    """A function of a pattern: NULL for what is no pattern, where Spark fails, and for a group that a pattern hasn't.
+
+    Args:
+        type_: the type of the result.
+        group: the number of the group where a call gives none; None for a function that takes none.
+    """
+
+    def written(call: FlinkCall) -> str:
+        groups, wrong = _read(call.literals[1])
+        number = call.args[2] if group is not None and len(call.args) > 2 else group or ""
+        missing = number.startswith("-") or (groups is not None and number.isdigit() and int(number) > groups)
+        return f"CAST(NULL AS {type_})" if wrong or missing else call.by(rewrite)
+
+    return written
 
 
 def matches(call: FlinkCall) -> str:
     """REGEXP: an empty pattern, or none at all, matches nothing."""
     text, pattern = call.args
-    if call.literals[1] == "" or _is_wrong(call.literals[1]):
+    if call.literals[1] == "" or _read(call.literals[1])[1]:
         return f"CASE WHEN {text} IS NOT NULL THEN FALSE END"
     if call.literals[1] is not None:
         return call.same()
@@ -71,27 +67,13 @@ def matches(call: FlinkCall) -> str:
 
 
 def regexp_replace(call: FlinkCall) -> str:
-    if _is_wrong(call.literals[1]):
-        return _NOTHING
     return f"{call.name}({call.args[0]}, {call.args[1]}, {replacement(call)})"
 
 
 def regexp_extract(call: FlinkCall) -> str:
-    # Without a match Spark gives an empty text; without a group it takes the first, not the whole match.
-    text, pattern = call.args[:2]
-    if _is_wrong(call.literals[1]):
-        return _NOTHING
-    group = call.args[2] if len(call.args) > 2 else "0"
-    if _is_missing(group, call.literals[1]):
-        return _NOTHING
+    """REGEXP_EXTRACT: without a match Spark gives an empty text; without a group it takes the first one."""
+    text, pattern, group = (*call.args, "0")[:3]
     return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
-
-
-def extract_all(call: FlinkCall) -> str:
-    """REGEXP_EXTRACT_ALL: NULL for a group that isn't there, such as the first one of a pattern without any."""
-    group = call.args[2] if len(call.args) > 2 else "1"
-    nothing = _is_missing(group, call.literals[1]) or _is_wrong(call.literals[1])
-    return "CAST(NULL AS ARRAY<STRING>)" if nothing else call.same()
 
 
 def similar(pattern: str, escape: str) -> str:
@@ -197,7 +179,7 @@ def split_index(call: FlinkCall) -> str:
         return f"GET(SPLIT(NULLIF({call.args[0]}, ''), '\\\\s'), {call.args[2]})"
     text = call.args[0] if call.literals[0] else f"NULLIF({call.args[0]}, '')"
     if types.is_numeric(call.types[1]):
-        call = call.with_argument(1, f"CHR({call.args[1]})")
+        call = dataclasses.replace(call, args=(text, f"CHR({call.args[1]})", call.args[2]))
     return f"GET({_pieces(call, text)}, {call.args[2]})"
 
 
@@ -212,13 +194,8 @@ def pad(call: FlinkCall) -> str:
     return f"CASE WHEN {' OR '.join(nothing)} THEN NULL ELSE {same} END" if nothing else same
 
 
-def locate(call: FlinkCall) -> str:
-    """LOCATE, which begins with the first character where its place is before it."""
-    return call.same() if len(call.args) < 3 else locate_from(*call.args)
-
-
 def locate_from(part: str, text: str, place: str) -> str:
-    """The first place of `part` in `text`, from `place` on."""
+    """The first place of `part` in `text`, from `place` on, or from the first character where that is before it."""
     if place.isdecimal() and int(place):
         return f"LOCATE({part}, {text}, {place})"
     return f"CASE WHEN {place} IS NOT NULL THEN LOCATE({part}, {text}, GREATEST({place}, 1)) END"

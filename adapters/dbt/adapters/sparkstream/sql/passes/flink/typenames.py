@@ -8,8 +8,8 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array
-from dbt.adapters.sparkstream.sql.passes.flink.calls import FlinkCall
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall
 
 MONTHS = "interval year to month"
 """The type of a length of whole months; others are of days and less."""

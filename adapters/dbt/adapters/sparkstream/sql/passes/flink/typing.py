@@ -16,10 +16,10 @@ from dbt.adapters.sparkstream.sql.core.types import (
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.flink.arithmetic import arithmetic_type
 from dbt.adapters.sparkstream.sql.passes.flink.arrays import field_at, is_map_constructor
-from dbt.adapters.sparkstream.sql.passes.flink.calls import NUMBERS
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word
-from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS
+from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS, row_type
 from dbt.adapters.sparkstream.sql.passes.flink.json import VARIANT
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import NUMBERS
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import length_type
 
 
@@ -76,11 +76,6 @@ def _bracket(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
     return map_of(numbers.common(types[::2]), numbers.common(types[1::2]))
 
 
-def _tuple(node: exp.Tuple, of: TypeOf, numbers: Numbers) -> str | None:
-    """`(a, b)` is ROW(a, b)."""
-    return FUNCTIONS["ROW"].returns([of(value) for value in node.expressions], numbers)  # type: ignore[misc]
-
-
 FLINK = SPARK.but(
     nodes={
         **dict.fromkeys(
@@ -96,7 +91,7 @@ FLINK = SPARK.but(
         JsonPath: _json,
         JsonConstructor: fixed("string"),
         exp.Bracket: _bracket,
-        exp.Tuple: _tuple,
+        exp.Tuple: lambda node, of, numbers: row_type([of(value) for value in node.expressions], numbers),
         exp.Literal: _literal,
         exp.Extract: fixed("bigint"),
         exp.Column: _word,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import average_type, sum_type
-from dbt.adapters.sparkstream.sql.passes.flink.calls import UntypedError, cast
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import UntypedError, cast
 from dbt.adapters.sparkstream.sql.passes.match.names import EVENT
 
 

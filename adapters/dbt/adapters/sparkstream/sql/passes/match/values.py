@@ -12,8 +12,8 @@ from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, Matc
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.passes.flink.calls import UntypedError
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import UntypedError
 from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.names import EVENT, WAYS_MATCH, MatchNames
 

@@ -58,7 +58,7 @@ class Partial:
 
 @dataclass(frozen=True)
 class Mergeable:
-    """How an aggregate is put together.
+    """Parts of an aggregate.
 
     Attributes:
         partials: what is aggregated in each slice.

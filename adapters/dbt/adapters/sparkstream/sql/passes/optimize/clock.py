@@ -23,7 +23,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 class Clock(Protocol):
-    """How a query reads the wall clock. All texts are expressions of Spark SQL.
+    """Wall clock of a query. All texts are expressions of Spark SQL.
 
     Attributes:
         numbers: whether times are numbers of microseconds.
@@ -38,13 +38,13 @@ class Clock(Protocol):
         """The rows of a relation that have a time, and an expression over the rows: where a row's slice begins."""
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
-        """Where the slice of a time begins: the last multiple of `length`, counted from `offset` on, up to the time."""
+        """Start of the slice of a time: the last multiple of `length`, counted from `offset` on, up to the time."""
 
     def number(self, start: str, length: Interval, offset: Interval) -> str:
         """The number of the slice that begins at the time `start`."""
 
     def at(self, number: str, length: Interval, offset: Interval) -> str:
-        """Where the slice of a number begins."""
+        """Start of the slice of a number."""
 
     def plus(self, wall: str, length: Interval) -> str:
         """A time and a length added up; the length may be negative."""

@@ -69,7 +69,7 @@ class Grouping:
 
 
 class Names:
-    """How columns are named within one query over a window function."""
+    """Names of columns within one query over a window function."""
 
     def __init__(self, alias: str) -> None:
         self._alias = alias.casefold()
@@ -93,7 +93,7 @@ class Names:
         return self.is_plain(column) and column.name.casefold() in WINDOW_COLUMNS
 
     def origin(self, node: exp.Expr) -> str:
-        """What an expression is computed from: `rows`, `window` (or a constant), or `both`."""
+        """Source of an expression: `rows`, `window` (also of a constant), or `both`."""
         found = {"window" if self.is_window(c) else "rows" for c in node.find_all(exp.Column)}
         return "both" if len(found) > 1 else next(iter(found), "window")
 
@@ -187,7 +187,7 @@ def _aliased(select: exp.Select) -> dict[str, exp.Alias]:
 
 
 def _resolved(node: exp.Expr, select: exp.Select, names: Names, rows: Columns) -> exp.Expr:
-    """What an item of GROUP BY means: itself, or the item of the SELECT list that it points at or names."""
+    """Meaning of an item of GROUP BY: the item, or the item of the SELECT list at its position or of its name."""
     if isinstance(node, exp.Literal) and node.is_int:
         position = int(node.this)
         if not 1 <= position <= len(select.expressions):

@@ -91,7 +91,7 @@ class JoinByRows:
         yield Edit(span, lambda: self._joined(span), level=1)
 
     def _shared(self) -> tuple[str, str]:
-        """Where the first and the last window begin that two rows share."""
+        """Starts of the first and the last window that two rows share."""
         left, right = self._join.left.alias, self._join.right.alias
         return f"greatest({left}.__first, {right}.__first)", f"least({left}.__last, {right}.__last)"
 

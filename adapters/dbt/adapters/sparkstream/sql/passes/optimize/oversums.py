@@ -259,7 +259,7 @@ class OverSums:
         return f"{amount} {'PRECEDING' if newest < 0 else 'FOLLOWING'}"
 
     def _offset(self, frame: exp.WindowSpec, side: str, measure: str) -> int | None:
-        """How far behind the current row a bound lies, in rows, numbers or microseconds; None if it is unbounded."""
+        """Distance of a bound behind the current row in rows, numbers or microseconds; None for an unbounded one."""
         way, value = bound(frame, side)
         if abs(way) == 2:
             return None
@@ -278,7 +278,7 @@ class OverSums:
         return way * micros
 
     def _measure(self, key: exp.Expr, select: exp.Select) -> str:
-        """What the offsets of a RANGE are added to."""
+        """Value that the offsets of a RANGE are added to."""
         if isinstance(key, exp.Anonymous) and key.name.lower() in _COUNTED:
             return "number"
         type_ = self._resolver.type(key, select)
