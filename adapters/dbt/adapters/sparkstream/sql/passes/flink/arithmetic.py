@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from sqlglot import exp
 
@@ -194,9 +193,9 @@ class Arithmetic(Rewriter):
         yield from self._numbers(node)
         yield from self._beside_decimal(node)
         sign = "+" if isinstance(node, exp.Add) else "-"
-        yield from self._later_instant(node, sign)
-        yield from self._moved_date(node)
-        yield from self._moved_clock(node, sign)
+        for time, length in ((node.left, node.right), *([(node.right, node.left)] if sign == "+" else [])):
+            if family(self.type(length)) == "interval":
+                yield from self._moved(node, time, sign, length)
 
     # -- numbers -------------------------------------------------------------------------------------
     def _operand(self, node: exp.Expr) -> str:
@@ -230,40 +229,25 @@ class Arithmetic(Rewriter):
                 yield from self.as_type(value, widened(self.type(value), "decimal"))
 
     # -- times and lengths of time ---------------------------------------------------------------------
-    def _later_instant(self, node: exp.Add | exp.Sub, sign: str) -> Iterator[Edit]:
-        """A TIMESTAMP_LTZ plus or minus a length of time, which elapses in Flink."""
-        for time, length in ((node.left, node.right), *([(node.right, node.left)] if sign == "+" else [])):
-            if self.type(time) == "timestamp" and family(self.type(length)) == "interval":
-                yield from self._later(node, time, sign, length)
+    def _moved(self, node: exp.Expr, time: exp.Expr, sign: str, length: exp.Expr) -> Iterator[Edit]:
+        """A time plus or minus a length of time.
 
-    def _later(self, node: exp.Expr, time: exp.Expr, sign: str, length: exp.Expr) -> Iterator[Edit]:
-        constant = constant_length(self.source, length)
-        if self.type(length) == MONTHS:
+        To a TIMESTAMP_LTZ, the length elapses. Of a date's length, whole days count, towards zero; a constant is
+        written in whole days. A TIME wraps at midnight.
+        """
+        type_, kind, constant = self.type(time), self.type(length), constant_length(self.source, length)
+        if types.is_clock(type_):
+            yield self.edit(node, lambda: clocks.moved(self.text(time), sign, self.text(length), type_ or ""))
+        elif type_ == "timestamp" and kind == MONTHS:
             yield self.edit(node, lambda: clocks.months_later(self.text(time), sign, self.text(length)))
-        elif constant is None:
+        elif type_ == "timestamp" and constant is None:
             yield self.edit(node, lambda: clocks.later_by(self.text(time), sign, self.text(length)))
-        elif clocks.is_long(constant):
+        elif type_ == "timestamp" and constant is not None and clocks.is_long(constant):
             yield self.edit(node, lambda: clocks.later(self.text(time), sign, constant))
-
-    def _moved_date(self, node: exp.Add | exp.Sub) -> Iterator[Edit]:
-        """A date and a length of time give a date in Flink: whole days of it count, towards zero."""
-        for date, length in ((node.left, node.right), (node.right, node.left)):
-            kind = self.type(length)
-            if self.type(date) != "date" or family(kind) != "interval" or kind in ("interval", MONTHS):
-                continue
-            if isinstance(length, exp.Interval) and not is_computed(length):
-                return  # a constant is written in whole days
-            yield self.edit(node, partial(self._days_later, date, length, back=isinstance(node, exp.Sub)))
-            return
-
-    def _days_later(self, date: exp.Expr, length: exp.Expr, *, back: bool) -> str:
-        days = f"CAST(EXTRACT(DAY FROM {self.text(length)}) AS INT)"
-        return f"{'DATE_SUB' if back else 'DATE_ADD'}({self.text(date)}, {days})"
-
-    def _moved_clock(self, node: exp.Add | exp.Sub, sign: str) -> Iterator[Edit]:
-        """A TIME plus or minus a length of time, which wraps at midnight."""
-        left, right = self.type(node.left), self.type(node.right)
-        if types.is_clock(left) and family(right) == "interval":
-            yield self.edit(node, lambda: clocks.moved(self.text(node.left), sign, self.text(node.right), left or ""))
-        elif types.is_clock(right) and family(left) == "interval" and sign == "+":
-            yield self.edit(node, lambda: clocks.moved(self.text(node.right), sign, self.text(node.left), right or ""))
+        elif (
+            type_ == "date"
+            and kind not in ("interval", MONTHS)
+            and (is_computed(length) or not isinstance(length, exp.Interval))
+        ):
+            function, days = "DATE_ADD" if sign == "+" else "DATE_SUB", "CAST(EXTRACT(DAY FROM {}) AS INT)"
+            yield self.edit(node, lambda: f"{function}({self.text(time)}, {days.format(self.text(length))})")
