@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import Source, Traced
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin
@@ -131,7 +131,7 @@ def versions_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolve
 
     The join is then a running frame over the rows of both streams, as an ASOF JOIN is.
     """
-    if not any(_reads_versions(table, streams) for table, _ in _temporal_joins(tree, streams)):
+    if not any(streams.feeds(table) for table, _ in _temporal_joins(tree, streams)):
         return None
     written = Source(source.text, source.tokens)
     written.apply([*Matches(written, resolver).edits(tree), *FlinkExpressions(written, resolver).edits(tree)])
@@ -146,12 +146,6 @@ def _temporal_joins(tree: exp.Expr, streams: Streams) -> Iterator[tuple[exp.Tabl
             continue
         if streams.feeds_query(select):
             yield table, select
-
-
-def _reads_versions(table: exp.Table, streams: Streams) -> bool:
-    """Whether the versions of a temporal join come from a stream."""
-    cte = find_cte(table) if not table.args.get("db") else None
-    return streams.feeds(table) if cte is None else streams.feeds(cte.this)
 
 
 def temporal_join(tree: exp.Expr, source: Source, streams: Streams) -> exp.Select | None:

@@ -67,6 +67,19 @@ class Streams:
             return True
         return isinstance(relation.this, exp.Expr) and self.feeds(relation.this)
 
+    def are_held(self, node: exp.Expr) -> bool:
+        """Whether all rows of streams that come to a query or a relation wait in an aggregation until it is closed."""
+        if isinstance(node, exp.Select):
+            if node.args.get("group"):
+                return True
+            return all(self.are_held(relation) for relation in sources(node) if self.feeds(relation))
+        if isinstance(node, exp.SetOperation):
+            return all(self.are_held(side) for side in (node.left, node.right) if self.feeds(side))
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            cte = None if node.args.get("db") else find_cte(node)
+            return cte is not None and self.are_held(cte.this)
+        return isinstance(node.this, exp.Expr) and self.feeds(node.this) and self.are_held(node.this)
+
     def is_read_once(self, tree: exp.Expr) -> bool:
         """Single reading: the statement reads one stream once, directly or through CTEs."""
         tables = [table for table in tree.find_all(exp.Table) if self._is_stream(table)]

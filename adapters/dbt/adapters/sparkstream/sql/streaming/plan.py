@@ -30,17 +30,15 @@ from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
-from dbt.adapters.sparkstream.sql.streaming.antijoins import AntiJoins
 from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_frames_back
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames, versions_as_frames
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Direct, Ending, OnSlices, OnWindows
-from dbt.adapters.sparkstream.sql.streaming.fulljoins import FullJoins
 from dbt.adapters.sparkstream.sql.streaming.groupwindows import group_windows_as_functions
-from dbt.adapters.sparkstream.sql.streaming.held import is_held
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
+from dbt.adapters.sparkstream.sql.streaming.joins import joins_as_spark_has_them
 from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.openwindows import EMIT_OPEN, UPDATE, keep_windows
@@ -236,7 +234,7 @@ def _planned(
         windows = StagedWindows(source, resolver, names, None if cut is None else cut.session, utc=utc)
         if cut is not None and isinstance(cut.waiting, RowMatches):
             cut.waiting.warn_of_growth(source, warn)
-        edits = [*windows.edits(tree), *AntiJoins(source, names).edits(tree), *FullJoins(source, names).edits(tree)]
+        edits = [*windows.edits(tree), *joins_as_spark_has_them(tree, source, names)]
         joins = IntervalJoins(source, names, times or {}, utc=utc, elapsed=dialect == "flink", warn=warn)
         if times is not None:
             edits += joins.edits(tree)
@@ -258,7 +256,7 @@ def _planned(
             buffered=cut is not None and cut.buffered,
             late=late,
             waits=bool(late) or any(True for _ in names.joins(tree)),
-            held=(cut is not None and cut.buffered) or is_held(tree, names),
+            held=(cut is not None and cut.buffered) or names.are_held(tree),
             meets=any(True for _ in names.joins(tree))
             or any(names.feeds(condition) for condition in tree.find_all(exp.In, exp.SubqueryPredicate)),
             read_once=names.is_read_once(tree),

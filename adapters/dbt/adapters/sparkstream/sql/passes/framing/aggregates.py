@@ -13,7 +13,7 @@ CATEGORIES = ("SUM", "AVG", "MIN", "MAX", "COUNT")
 """Aggregates that OpenMLDB has of the rows of each category, too: SUM_CATE, SUM_CATE_WHERE."""
 
 
-class Arguments(Protocol):
+class CallArguments(Protocol):
     """The arguments of a call."""
 
     arguments: list[str]
@@ -25,7 +25,7 @@ class Arguments(Protocol):
         """An argument that is a whole number."""
 
 
-ArrayRule = Callable[[Arguments, str], str]
+ArrayRule = Callable[[CallArguments, str], str]
 """Writes a call, given its rows as an array of structs with a field for each argument: a0, a1, ..."""
 
 
@@ -81,7 +81,7 @@ def _by_category(name: str, arguments: str, choose: Callable[[str, str], str] | 
     cond = "a1" if "condition" in arguments else None
     at = 2 if cond else 1
 
-    def rule(call: Arguments, rows: str) -> str:
+    def rule(call: CallArguments, rows: str) -> str:
         pairs = lists.by_category(name, rows, cond=cond, category=f"a{at}")
         if choose:
             pairs = choose(pairs, str(call.constant(3)))
@@ -103,11 +103,11 @@ def _pairs(part: int) -> FrameAggregate:
     )
 
 
-def _distinct_count(call: Arguments, rows: str) -> str:
+def _distinct_count(call: CallArguments, rows: str) -> str:
     return f"CAST(size(array_distinct(transform({rows}, r -> r.a0))) AS BIGINT)"
 
 
-def _back(call: Arguments, rows: str) -> str:
+def _back(call: CallArguments, rows: str) -> str:
     return f"get({rows}, {call.constant(1) if len(call.arguments) > 1 else 1}).a0"
 
 
