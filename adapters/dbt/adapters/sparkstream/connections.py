@@ -231,14 +231,14 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             CompilationError: it can't be translated, or is of an incremental model that would add its windows again and
                 again.
         """
+        optimize = self.optimizes() if optimize is None else optimize
+        skewed = self._skewed() and optimize
         if self.notes is not None:
-            self.notes.append(
-                Written(sql, dialect, arrival or self._arrival(), self.optimizes() if optimize is None else optimize)
-            )
+            self.notes.append(Written(sql, dialect, arrival or self._arrival(), optimize, skewed))
         self._check_strategy(sql, dialect, text)
         request: Request | None = self.request
         if request is None or request.written or getattr(self.node, "unique_id", None) != request.model:
-            return self.translated(sql, dialect, text, arrival, optimize)
+            return self.texts.note(sql, self._traced(sql, dialect, text, arrival, optimize, skewed))
         self._check_dialect(dialect)
         request.written = True
         from dbt.adapters.sparkstream.sql.requests import request_sql
@@ -276,8 +276,13 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         text: str = "the statement",
         arrival: str | None = None,
         optimize: bool | None = None,
+        skewed: bool = False,
     ) -> Traced | None:
-        """As `translated`, with the place that each piece comes from; None where nothing is translated."""
+        """As `translated`, with the place that each piece comes from; None where nothing is translated.
+
+        Args:
+            skewed: whether one key has most of the rows; for a node's own SQL alone, which is translated once.
+        """
         if dialect != "spark":
             self._check_dialect(dialect)
 
@@ -286,6 +291,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
                 sql,
                 dialect,
                 optimize=self.optimizes() if optimize is None else optimize,
+                skewed=skewed,
                 arrival=arrival or self._arrival(),
                 schema=self._schema,
                 warn=lambda warning: self.warn(warning, text, sql),
@@ -389,6 +395,18 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """Whether the node's SQL may be rewritten to a faster one, as the node or the target says."""
         choice = self._config("optimize")
         return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
+
+    def _skewed(self) -> bool:
+        """Whether the node says that one key has most of the rows."""
+        skewed = self._config("skewed")
+        if skewed is not None and not isinstance(skewed, bool):
+            raise CompilationError(f"skewed is true or false, and not {skewed!r}\n  write skewed=true", self.node)
+        if skewed and not self.optimizes():
+            message = (
+                "skewed is for rules of the optimizer, which is off here\n  leave skewed out, or write optimize=true"
+            )
+            raise CompilationError(message, self.node)
+        return bool(skewed)
 
     def limits(self) -> AbstractContextManager[None]:
         """The bounds on what the node's SQL may ask of Spark, as the node or the target says."""

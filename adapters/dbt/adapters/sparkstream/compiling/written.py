@@ -16,12 +16,14 @@ class Written:
         dialect: what it is written in.
         arrival: the column that numbers rows in order of arrival.
         optimize: whether it may be rewritten to a faster one.
+        skewed: whether one key has most of the rows.
     """
 
     sql: str
     dialect: str
     arrival: str | None
     optimize: bool
+    skewed: bool = False
 
 
 @dataclass

@@ -160,7 +160,13 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
         last = number == len(compiled.pieces) - 1
         with connections.limits():
             if compiled.plan is None:
-                found = explain(piece.sql, piece.dialect, schema=schema, arrival=piece.arrival, optimize=piece.optimize)
+                found = explain(
+                    *(piece.sql, piece.dialect),
+                    schema=schema,
+                    arrival=piece.arrival,
+                    optimize=piece.optimize,
+                    skewed=piece.skewed,
+                )
                 decisions += found.decisions
             uses = _uses(piece, schema, own_frames=not (last and number)) if options.read else []
         if options.read:

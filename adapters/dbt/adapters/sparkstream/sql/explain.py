@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_over, may_hold_windows
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.optimize import Decision
@@ -51,7 +51,13 @@ def decision_lines(decision: Decision, rows: int | None, keys: int, span: float 
 
 
 def explain(
-    sql: str, dialect: str = "spark", *, schema: Schema | None = None, arrival: str | None = None, optimize: bool = True
+    sql: str,
+    dialect: str = "spark",
+    *,
+    schema: Schema | None = None,
+    arrival: str | None = None,
+    optimize: bool = True,
+    skewed: bool = False,
 ) -> Explanation:
     """Translates a statement as `translate` does, and says what the optimiser did, or why nothing if it is off.
 
@@ -59,7 +65,7 @@ def explain(
         TranslationError: what is wrong, where and how to write it.
         ValueError: an unknown dialect.
     """
-    if dialect == "spark" and not may_hold_windows(sql):
+    if dialect == "spark" and not may_hold_windows(sql) and not (skewed and may_hold_over(sql)):
         return Explanation(sql, ())
     from dbt.adapters.sparkstream.sql.core.windows import Tumble, window_functions
     from dbt.adapters.sparkstream.sql.grammar.net import netted
@@ -67,10 +73,10 @@ def explain(
     from dbt.adapters.sparkstream.sql.statement import Statement
 
     def work() -> Explanation:
-        statement = Statement.parse(sql, dialect)
+        statement = Statement.parse(sql, dialect, whole=skewed)
         plain = statement.traced(schema, arrival=arrival).text
         try:
-            text, decisions = statement.by_rules(schema, arrival=arrival)
+            text, decisions = statement.by_rules(schema, arrival=arrival, skewed=skewed)
         except TranslationError as error:
             reason = f"the rules can't read this statement: {error.message}"
             windows = (function.window for tree in statement.trees for function in window_functions(tree))

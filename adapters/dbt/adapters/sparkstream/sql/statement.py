@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, reduce
 from itertools import islice
@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced, blamed_on, error_at
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import window_functions
@@ -40,6 +40,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize import (
     OneBound,
     Optimizer,
     OverSums,
+    SkewedFrames,
     SlidingFrame,
     has_frames,
     may_pay,
@@ -60,12 +61,19 @@ class Pass(Protocol):
 MODES = ("batch", "stream")
 
 
+def _whole(source: Source, place: Span, what: str, reason: str) -> TranslationWarning:
+    """A warning of a window whose keys' rows aren't split."""
+    hint = "it is for frames of RANGE between two lengths of time, and for sessions grouped by their start and keys"
+    return source.warning(place, f"skewed does nothing for {what}: {reason}", hint)
+
+
 class Statement:
     """A text in one of our dialects.
 
     Attributes:
         source: its text and edits.
         trees: the syntax trees of its statements that hold a construct of ours.
+        unsplit: warnings of windows whose keys' rows aren't split though one has most of them, when it is translated.
 
     Args:
         found: what its statements hold.
@@ -80,6 +88,7 @@ class Statement:
         self._dialect = dialect
         self._strict = dialect == "flink"
         self._wall_bounds = wall_bounds or self._strict
+        self.unsplit: list[TranslationWarning] = []
 
     @classmethod
     def parse(
@@ -121,6 +130,7 @@ class Statement:
         *,
         arrival: str | None = None,
         optimize: bool = False,
+        skewed: bool = False,
         request: bool = False,
         batch: Microbatch | None = None,
     ) -> Traced:
@@ -129,6 +139,7 @@ class Statement:
         Args:
             batch: what dbt cuts its relations to.
             optimize: whether queries over windows may be rewritten to faster ones.
+            skewed: whether one key has most of the rows, which are split by time, if `optimize`.
             request: whether tables may have a request's row in them (see `requests`).
         """
         if arrival is not None and not is_column(arrival):
@@ -138,9 +149,9 @@ class Statement:
                 f"arrival is the name of one column, and {arrival!r} is none",
                 "write arrival='seq'; a name that isn't letters, digits and _ stands in backticks: '`my seq`'",
             )
-        if optimize and (may_pay(self.trees, self._resolver(schema)) or self._has_frames):
+        if optimize and (skewed or may_pay(self.trees, self._resolver(schema)) or self._has_frames):
             with suppress(TranslationError):
-                return self.by_rules(schema, arrival=arrival, batch=batch)[0]
+                return self.by_rules(schema, arrival=arrival, batch=batch, skewed=skewed)[0]
         return self._edited(schema, arrival, batch=batch, request=request, joins=optimize)[0].traced()
 
     def with_event_times(self, event_time_of: EventTimeOf) -> Traced:
@@ -171,7 +182,12 @@ class Statement:
                 yield from check(self.source, tree, batch, groups)
 
     def by_rules(
-        self, schema: Schema | None = None, *, arrival: str | None = None, batch: Microbatch | None = None
+        self,
+        schema: Schema | None = None,
+        *,
+        arrival: str | None = None,
+        batch: Microbatch | None = None,
+        skewed: bool = False,
     ) -> tuple[Traced, list[Decision]]:
         """The text as Spark SQL, rewritten by rules where they apply; and what they decided.
 
@@ -181,20 +197,41 @@ class Statement:
         Raises:
             TranslationError: what is wrong.
         """
-        if self._dialect == "spark":
+        if self._dialect == "spark" and not skewed:
             source, decisions = self._edited(schema, arrival, rules=True, sums=True, batch=batch)
-            text = source.traced()
+            return source.traced(), decisions
+        if self._dialect == "spark":
+            written, decisions = Traced.same(self.source.text), []
         else:
-            framed, decisions = self._edited(schema, arrival, keep_windows=True, sums=True)
+            framed, decisions = self._edited(schema, arrival, keep_windows=True, sums=True, skewed=skewed)
             written = framed.traced()
-            with blamed_on(self.source.text, written):
-                statement = Statement.parse(
-                    written.text, "spark", whole=self._has_frames, wall_bounds=self._wall_bounds
-                )
-                source, more = statement._edited(schema, arrival, rules=True, frames=self._has_frames, batch=batch)
-            decisions += more
-            text = source.traced().after(written)
-        return text, decisions
+        if skewed and self._dialect in ("spark", "flink"):  # the other dialects' frames are no frames of Spark's
+            written, split = self._split(written, schema)
+            decisions += split
+        frames = self._has_frames and self._dialect != "spark"
+        with blamed_on(self.source.text, written):
+            statement = Statement.parse(written.text, "spark", whole=frames, wall_bounds=self._wall_bounds)
+            source, more = statement._edited(
+                *(schema, arrival), rules=True, frames=frames, sums=True, batch=batch, skewed=skewed
+            )
+        self._warn_of(statement.unsplit, written)
+        return source.traced().after(written), decisions + more
+
+    def _split(self, written: Traced, schema: Schema | None) -> tuple[Traced, list[Decision]]:
+        """A text that this one has become, as Spark SQL but for its windows, with frames split by time."""
+        with blamed_on(self.source.text, written):
+            statement = Statement.parse(written.text, "spark", whole=True, wall_bounds=self._wall_bounds)
+        frames = SkewedFrames(statement.source, statement._resolver(schema))
+        statement.source.apply([edit for tree in statement.trees for edit in frames.edits(tree)])
+        for frame, place, why in frames.found:
+            self._warn_of([_whole(statement.source, place, frame.words(), why)] if why else [], written)
+        decisions = [Decision(frame, None if why else frames.name, why) for frame, _, why in frames.found]
+        return statement.source.traced().after(written), decisions
+
+    def _warn_of(self, warnings: Iterable[TranslationWarning], written: Traced) -> None:
+        """Adds warnings about a text that this one has become to `unsplit`."""
+        for each in warnings:
+            self.unsplit.append(self.source.warning(written.place_of(each), each.message, each.hint))
 
     def _edited(
         self,
@@ -206,6 +243,7 @@ class Statement:
         frames: bool = False,
         sums: bool = False,
         joins: bool = False,
+        skewed: bool = False,
         batch: Microbatch | None = None,
         request: bool = False,
     ) -> tuple[Source, list[Decision]]:
@@ -216,6 +254,7 @@ class Statement:
             frames: whether rules may rewrite calls over Spark's own frames, which aren't its author's.
             sums: whether calls over frames that Spark hasn't may come from running aggregates.
             joins: whether joins of windows may go by one bound; with `rules` they do.
+            skewed: whether the rows of a key that has most of them are split by time; sessions with `rules` only.
         """
         self._refuse_rowtime()
         source = Source(self.source.text, self.source.tokens)
@@ -226,7 +265,7 @@ class Statement:
         if widened is not None:
             passes.append(widened)
         filtered = widened.filtered if widened else ()
-        optimizer = Optimizer(source, resolver, filtered=filtered, frames=frames) if rules else None
+        optimizer = Optimizer(source, resolver, filtered=filtered, frames=frames, skewed=skewed) if rules else None
         if optimizer is not None:
             passes.append(optimizer)
         if joins:
@@ -240,7 +279,14 @@ class Statement:
             passes.append(FlinkExpressions(source, resolver))
         framing: Frames | None = None
         if not self._strict and (self._dialect != "spark" or self._found.framed):
-            framing = Frames(source, resolver, dialect=self._dialect, arrival=arrival, request=request, running=sums)
+            framing = Frames(
+                *(source, resolver),
+                dialect=self._dialect,
+                arrival=arrival,
+                request=request,
+                running=sums,
+                skewed=skewed,
+            )
             passes.append(framing)
         if self._dialect == "openmldb":
             passes.append(OpenMLDBSpelling(source, resolver))
@@ -251,6 +297,10 @@ class Statement:
             *(comments(source) if self._dialect != "spark" else ()),
         ]
         source.apply([*between, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
+        for place, why in optimizer.whole if optimizer is not None else ():
+            self.unsplit.append(_whole(source, place, "this session", why))
+        for place, words, why in framing.whole if framing else ():
+            self.unsplit.append(_whole(source, place, f"a frame of {words}", why))
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
         return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
 
@@ -273,21 +323,25 @@ class Statement:
         """The text as Spark SQL but for its windows."""
         return self._edited(schema, arrival, keep_windows=True)[0].traced()
 
-    def tables(self) -> list[str]:
-        """The tables whose columns matter, as the text names them."""
+    def tables(self, *, skewed: bool = False) -> list[str]:
+        """The tables whose columns matter, as the text names them.
+
+        Args:
+            skewed: whether columns of Spark's own frames matter.
+        """
         found: dict[str, None] = {}
         for tree in self.trees:
-            for table in self._tables(tree):
+            for table in self._tables(tree, skewed):
                 span = self.source.span(table.parts[0])[0], self.source.span(table.parts[-1])[1]
                 found[self.source.text[slice(*span)]] = None
         return list(found)
 
-    def _tables(self, tree: exp.Expr) -> Iterator[exp.Table]:
+    def _tables(self, tree: exp.Expr, skewed: bool) -> Iterator[exp.Table]:
         functions = window_functions(tree)
         grouped = any(is_auxiliary(n, self._strict) for n in find(tree, exp.Anonymous)) or any(
             is_group_window(n, self._strict) for g in find(tree, exp.Group) for n in g.find_all(exp.Anonymous)
         )
-        framed = self._dialect != "spark" or any(find(tree, FramedWindow, LastJoin))
+        framed = skewed or self._dialect != "spark" or any(find(tree, FramedWindow, LastJoin))
         for table in find(tree, exp.Table):
             if isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into":
                 within_query = enclosing(table, exp.Select, exp.SetOperation)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dbt.adapters.sparkstream.sql.core.errors import TranslationError, TranslationWarning, Warn
+from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationError, TranslationWarning, Warn
 from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
-from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_over, may_hold_windows
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.core.source import Traced
@@ -24,6 +24,7 @@ def translate(
     dialect: str = "spark",
     *,
     optimize: bool = True,
+    skewed: bool = False,
     max_windows: int | None = None,
     max_partial_matches: int | None = None,
     mode: str = "batch",
@@ -41,6 +42,8 @@ def translate(
         sql: one or more statements.
         dialect: `spark` (Spark SQL plus window functions, frames and islands), `flink`, `openmldb` or `sqlstream`.
         optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
+        skewed: whether one key has most of the rows: its frames and sessions are split by time, where they can be, and
+            a warning says where they can't. Not for streams, nor without `optimize`.
         max_windows: in how many windows a row may be; a million unless it is set.
         max_partial_matches: how many partial matches a MATCH_RECOGNIZE may hold at once; 10,000 unless it is set.
         mode: `batch`; or `stream` for the plan of a query whose tables are streams, as text: what runs as a stream,
@@ -53,12 +56,21 @@ def translate(
 
     Raises:
         TranslationError: what is wrong, where and how to write it.
-        ValueError: an unknown dialect or mode, or a key of `schema` that is no table's name.
+        ValueError: an unknown dialect or mode, `skewed` where it can't be, or a key of `schema` that names no table.
     """
+    if skewed and (mode == "stream" or not optimize):
+        raise ArgumentError("skewed is for batch, with the optimizer on: leave it out")
     with at_most(max_windows, max_partial_matches):
         if mode != "stream":
             found = traced(
-                sql, dialect, optimize=optimize, mode=mode, arrival=arrival, schema=schema, warn=warn, batch=batch
+                *(sql, dialect),
+                optimize=optimize,
+                skewed=skewed,
+                mode=mode,
+                arrival=arrival,
+                schema=schema,
+                warn=warn,
+                batch=batch,
             )
             return sql if found is None else found.text
         from dbt.adapters.sparkstream.sql.streaming import plan
@@ -78,6 +90,7 @@ def traced(
     schema: Schema | Describe | None,
     warn: Warn,
     batch: Microbatch | None,
+    skewed: bool = False,
     mode: str = "batch",
     event_time_of: EventTimeOf | None = None,
 ) -> Traced | None:
@@ -86,7 +99,7 @@ def traced(
     Args:
         event_time_of: gives the event time of a table, by its name: what Confluent's `$rowtime` is.
     """
-    if dialect == "spark" and not may_hold_windows(sql):
+    if dialect == "spark" and not may_hold_windows(sql) and not (skewed and may_hold_over(sql)):
         return None
     from dbt.adapters.sparkstream.sql.core.source import Traced, blamed_on
     from dbt.adapters.sparkstream.sql.grammar.net import netted
@@ -96,13 +109,19 @@ def traced(
         named = with_event_times(sql, event_time_of)
         with blamed_on(sql, named):
             text = traced(
-                *(named.text, dialect), optimize=optimize, arrival=arrival, schema=schema, warn=warn, batch=batch
+                *(named.text, dialect),
+                optimize=optimize,
+                skewed=skewed,
+                arrival=arrival,
+                schema=schema,
+                warn=warn,
+                batch=batch,
             )
         return (Traced.same(named.text) if text is None else text).after(named)
 
     def read() -> tuple[Statement, list[str]]:
-        statement = Statement.parse(sql, dialect, mode=mode)
-        return statement, statement.tables() if callable(schema) else []
+        statement = Statement.parse(sql, dialect, mode=mode, whole=skewed)
+        return statement, statement.tables(skewed=skewed) if callable(schema) else []
 
     with _gc_paused():
         statement, names = netted(sql, dialect, read)
@@ -111,7 +130,8 @@ def traced(
 
     def written() -> tuple[list[TranslationWarning], Traced]:
         found = list(statement.warnings(known, batch))
-        return found, statement.traced(known, arrival=arrival, optimize=optimize, batch=batch)
+        text = statement.traced(known, arrival=arrival, optimize=optimize, skewed=skewed, batch=batch)
+        return [*found, *statement.unsplit], text
 
     with _gc_paused():
         found, text = netted(sql, dialect, written)

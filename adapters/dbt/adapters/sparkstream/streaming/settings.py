@@ -174,6 +174,13 @@ SETTINGS = (
         of=(STREAMING, ANY),
     ),
     Setting(
+        "skewed",
+        Kind.FLAG,
+        "`true` where one key has most of the rows: its frames and sessions are "
+        "[split by time](optimizer.md#one-key-with-most-rows)",
+        of=(ANY,),
+    ),
+    Setting(
         "max_windows",
         Kind.COUNT,
         "in how many windows of `hop` or `cumulate` a row may be ([why](security.md#time-and-memory))",
@@ -222,5 +229,6 @@ MEANINGLESS = {
     "buckets": "the rows of a micro-batch go to files of their own",
     "options": "write the settings of the table as tblproperties",
     "merge_update_columns": "rows are appended when they are final",
+    "skewed": "it splits the rows that a batch reads, and the windows of a stream are kept as state",
 }
 """Configs that a streaming model can't have, and why."""

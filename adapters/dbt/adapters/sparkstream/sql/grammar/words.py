@@ -44,6 +44,11 @@ def may_hold_frames(text: str) -> bool:
     )
 
 
+def may_hold_over(sql: str) -> bool:
+    """Whether a statement may have a window of OVER; never misses one."""
+    return "over" in sql.lower()
+
+
 def _holds_island(text: str) -> bool:
     """Whether a `<<` stands where a relation does: an island, also if its function's name is misspelt."""
     before, *rest = text.split("<<")

@@ -7,12 +7,15 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.frames import Kind
+from dbt.adapters.sparkstream.sql.core.interval import MICROS
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
+from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding
-from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
+from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window
 from dbt.adapters.sparkstream.sql.passes.framing.checks import check_order_type, check_union
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order, runs
@@ -20,6 +23,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, KEY_TYPES, MARK, Stream
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Arguments, running
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import TimeBlocks
 
 _SUBTRACTED = ("SUM", "COUNT", "AVG")
 """Aggregates that may be said with running ones, depending on the type of what they aggregate."""
@@ -33,6 +37,8 @@ class Plan:
         union_checks: conditions that Spark refuses where a UNION table has other columns than FROM.
         streams: rows with one partition, order and the same UNION tables.
         inner: whether calls become columns of a subquery.
+        blocks: how the rows of each partition are split by time; None where they aren't.
+        whole: windows whose partitions aren't split though one has most of the rows, and why.
     """
 
     def __init__(self, select: FramedSelect, relation: Relation) -> None:
@@ -56,6 +62,9 @@ class Plan:
             calls.setdefault(self.stream_of(call).number, []).append(call)
         for stream in self.streams:
             self._say_how(stream, calls.get(stream.number, []))
+        self.whole: list[tuple[Window, str]] = []
+        self.blocks = self._blocks() if select.skewed and select.calls else None
+        self.inner = self.inner or self.blocks is not None
         if not self.ordered and not relation.structured:
             for stream in self.streams:
                 if ARRIVAL in stream.arrival:
@@ -70,6 +79,30 @@ class Plan:
         else:
             frames = ((call, call.window.spec.frame) for call in calls)
             stream.ordered = any(needs_order(frame) or (by_key(frame) and _keeps_order(call)) for call, frame in frames)
+
+    def _blocks(self) -> TimeBlocks | None:
+        """The blocks of time by which all streams are split; None, with notes, where a window can't be."""
+        windows = list({id(call.window): call.window for call in self._select.calls}.values())
+        streams = [self._stream_of[id(window)] for window in windows]
+        for window, stream in zip(windows, streams, strict=True):
+            frame = window.spec.frame
+            if frame.kind is not Kind.ROWS_RANGE or frame.start is None:
+                self.whole.append((window, "it doesn't begin at a time"))
+            elif not stream.measures:
+                self.whole.append((window, "its rows aren't ordered by what is known to be a time or a short number"))
+            elif stream.wide_key != streams[0].wide_key:
+                self.whole.append((window, "a window beside it goes by another time: put it in a query of its own"))
+        if self.whole:
+            left = [window for window in windows if window not in [known for known, _ in self.whole]]
+            self.whole += [
+                (window, "a window beside it isn't split: put that in a query of its own") for window in left
+            ]
+            return None
+        for stream in self.streams:
+            stream.split = True
+        millis = streams[0].timed or streams[0].key_type in TIMES
+        back = max(window.spec.frame.start or 0 for window in windows)
+        return TimeBlocks(streams[0].wide_key, 0, back, MICROS["MILLISECOND"] if millis else None)
 
     def _runs(self, call: Call) -> bool:
         """Whether a call can be said with running aggregates."""

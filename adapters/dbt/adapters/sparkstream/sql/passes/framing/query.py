@@ -40,6 +40,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.plan import Plan
 from dbt.adapters.sparkstream.sql.passes.framing.relation import relation_of
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, SOURCE
+from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import AT, BLOCK
 
 
 class Frames:
@@ -47,9 +48,11 @@ class Frames:
 
     Args:
         running: whether aggregates that can be subtracted may come from running ones (see `optimize/oversums`).
+        skewed: whether one key has most of the rows, which are split by time (see `optimize/timeblocks`).
 
     Attributes:
         summed: the frames whose aggregates do, in words, when the edits are made.
+        whole: where windows stand whose rows aren't split though `skewed`, their frames in words, and why.
     """
 
     def __init__(
@@ -61,10 +64,13 @@ class Frames:
         arrival: str | None = None,
         request: bool = False,
         running: bool = False,
+        skewed: bool = False,
     ) -> None:
         self._source = source
         self._running = running
+        self._skewed = skewed
         self.summed: dict[str, None] = {}
+        self.whole: list[tuple[Span, str, str]] = []
         self._resolver = resolver
         self._dialect = dialect
         self._arrival = arrival
@@ -86,9 +92,10 @@ class Frames:
                 self._arrival,
                 request=self._request,
                 running=self._running,
+                skewed=self._skewed,
             )
             if read.is_ours:
-                query = Query(read, self.summed)
+                query = Query(read, self.summed, self.whole)
                 yield from query.inner_edits()
                 yield Edit(query.block.span, query.text, whole=True)
 
@@ -157,9 +164,10 @@ class Lowering:
 class Query:
     """A SELECT on its way to Spark."""
 
-    def __init__(self, select: FramedSelect, summed: dict[str, None]) -> None:
+    def __init__(self, select: FramedSelect, summed: dict[str, None], whole: list[tuple[Span, str, str]]) -> None:
         check_block(select)
         self._summed = summed
+        self._whole = whole
         self._select = select
         self.block = select.block
 
@@ -193,6 +201,7 @@ class Query:
         for call in select.calls:
             if self._plan.stream_of(call).running:
                 self._summed[call.window.spec.frame.words()] = None
+        self._whole += [(window.place, window.spec.frame.words(), why) for window, why in self._plan.whole]
         lowering = Lowering(select, self._plan)
         replaced = {call: lowering.call(call) for call in select.calls}
         self._additions = lowering.additions
@@ -202,12 +211,13 @@ class Query:
                 return self._assemble(replaced, self._from(self._ordered(condition)), None, definitions)
             return self._assemble(replaced, self._relation.lines, self._guarded(condition), definitions)
         calls = replace(self._over(self._ordered(condition), named(self._additions.columns)), windows=definitions)
-        where = f"{SOURCE} = 0" if self._plan.unions else None
-        return self._assemble(replaced, self._from(calls), where, [], plain=True)
+        where = [f"{SOURCE} = 0"] if self._plan.unions else []
+        where += [self._plan.blocks.is_own] if self._plan.blocks else []
+        return self._assemble(replaced, self._from(calls), " AND ".join(where) or None, [], plain=True)
 
     def _from(self, query: Select) -> list[str]:
         """The lines of a query in FROM, under the name of the relation."""
-        *lines, last = parenthesized(query)
+        *lines, last = parenthesized(query, self._plan.blocks.comment if self._plan.blocks else "")
         return [*lines, f"{last} AS {self._relation.alias}" if self._relation.alias else last]
 
     def _over(self, query: Written, items: list[str], condition: str | None = None) -> Select:
@@ -227,6 +237,7 @@ class Query:
         """The query that gives the rows with their order, and what is attached to them."""
         plan, relation = self._plan, self._relation
         keys = [f"{s.key_sql()} AS {s.key_column}" for s in plan.ordered]
+        keys += [plan.blocks.column] if plan.blocks else []
         numbered = plan.numbers_arrival and (relation.flat or not relation.structured or bool(relation.columns))
         arrival = {ARRIVAL: "monotonically_increasing_id()"} if numbered else {}
         rows = [*relation.items, *([f"0 AS {SOURCE}"] if plan.unions else []), *named(arrival)]
@@ -245,7 +256,10 @@ class Query:
             query = self._over(UnionAll([first, *others]), keys, checks)
         elif relation.several:
             query = self._over(first, keys)
-        query = self._over(query, [s.order_sql() for s in plan.ordered])
+        if plan.ordered:
+            query = self._over(query, [s.order_sql() for s in plan.ordered])
+        if plan.blocks:
+            query = plan.blocks.copied(query, relation.alias or "")
         return self._over(query, named(self._additions.attached)) if self._additions.attached else query
 
     def _helpers(self) -> list[str]:
@@ -253,7 +267,7 @@ class Query:
         plan = self._plan
         if not plan.ordered and not plan.inner:
             return []
-        names = [SOURCE] if plan.unions else []
+        names = [*([SOURCE] if plan.unions else []), *([AT, BLOCK] if plan.blocks else [])]
         if plan.numbers_arrival:
             names.append(ARRIVAL)
         for stream in plan.ordered:

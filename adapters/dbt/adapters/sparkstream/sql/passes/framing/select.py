@@ -65,6 +65,7 @@ class FramedSelect:
         arrival: the column that numbers rows in order of arrival, or None.
         requested: whether its first table holds a request's row.
         running: whether aggregates that can be subtracted come from running ones.
+        skewed: whether one key has most of the rows.
         block: its clauses.
         windows: declared windows by name, in lower case; None for a window that Spark has itself.
         calls: the outermost calls over windows of ours.
@@ -81,9 +82,11 @@ class FramedSelect:
         *,
         request: bool = False,
         running: bool = False,
+        skewed: bool = False,
     ) -> None:
         self.source = source
         self.running = running
+        self.skewed = skewed
         self.resolver = resolver
         self.select = select
         self.rules = FRAME_RULES[dialect]

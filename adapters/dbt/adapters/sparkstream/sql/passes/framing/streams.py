@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, NTZ, TIMES
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import PEERS
+from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import BLOCK
 
 KEY_TYPES = (*INTEGERS, *TIMES)
 
@@ -32,6 +33,7 @@ class Stream:
         running: whether all its aggregates come from running ones, so that rows are ordered by the key as a number.
         arrival: expressions that order rows of the same key and table.
         nullable: whether rows without a key are kept; they come before all others, and no offset reaches them.
+        split: whether the rows of a partition are split by time.
     """
 
     number: int
@@ -46,6 +48,7 @@ class Stream:
     running: bool = False
     arrival: tuple[str, ...] = field(default=())
     nullable: bool = False
+    split: bool = False
 
     @property
     def _suffix(self) -> str:
@@ -120,7 +123,7 @@ class Stream:
 
     def partition_sql(self) -> str:
         """PARTITION BY; a window sees only the rows of its own tables."""
-        parts = list(self.partition)
+        parts = [*([BLOCK] if self.split else []), *self.partition]
         if not self.all_sources:
             parts.append(f"{SOURCE} IN ({', '.join(str(s) for s in (0, *sorted(self.sources)))})")
         return f"PARTITION BY {', '.join(parts)} " if parts else ""

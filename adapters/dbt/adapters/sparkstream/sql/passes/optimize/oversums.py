@@ -20,13 +20,11 @@ from functools import partial
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import find, own
-from dbt.adapters.sparkstream.sql.core.types import TIMES
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     MERGEABLE,
@@ -36,6 +34,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
 )
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.offsets import Offsets
 
 MOST_SUMS = 16
 """Running sums that the calls over one frame may take: of a BIGINT it is eight, as each stands where its value does."""
@@ -44,8 +43,6 @@ LEAST_ROWS = 8
 _MOST_ROWS = 2**31 - 2
 _BEFORE = ("select", "from", "where", "group", "having", "window")
 """The clauses that may stand before the end of WINDOW."""
-_COUNTED = ("unix_micros", "unix_millis", "unix_seconds")
-"""Functions of a time whose values are far from the ends of BIGINT, so that an offset more never overflows."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +129,7 @@ class OverSums:
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
         self._resolver = resolver
+        self._offsets = Offsets(source, resolver)
         self.found: list[tuple[SlidingFrame, str | None]] = []
 
     def edits(self, tree: exp.Expr, skipped: Collection[int]) -> Iterator[Edit]:
@@ -205,7 +203,7 @@ class OverSums:
         ranged = kind == "RANGE"
         if ranged and not key.args.get("nulls_first"):
             raise NoRule("rows without a key come last")
-        measure = self._measure(key.this, select) if ranged else "rows"
+        measure = self._offsets.measure(key.this, select) if ranged else "rows"
         gone = self._gone(frame, measure, descending=bool(key.args.get("desc")))
         text, (inside, _), (place, behind) = self._source.text, (named(window) or window).meta[INSIDE], frame.meta[SPAN]
         head = f"{text[inside:place].strip()} {kind} BETWEEN UNBOUNDED PRECEDING AND"
@@ -238,7 +236,7 @@ class OverSums:
         Args:
             measure: what offsets are added to: `rows`, `number`, or the type of a time.
         """
-        start, end = (self._offset(frame, side, measure) for side in ("start", "end"))
+        start, end = (self._offsets.of(frame, side, measure) for side in ("start", "end"))
         if start is None:
             raise NoRule("its frame holds no rows")
         if end is not None and start > end:
@@ -257,31 +255,3 @@ class OverSums:
         if measure == "rows" and abs(newest) > _MOST_ROWS:
             raise NoRule("its frame is longer than Spark counts")
         return f"{amount} {'PRECEDING' if newest < 0 else 'FOLLOWING'}"
-
-    def _offset(self, frame: exp.WindowSpec, side: str, measure: str) -> int | None:
-        """Distance of a bound behind the current row in rows, numbers or microseconds; None for an unbounded one."""
-        way, value = bound(frame, side)
-        if abs(way) == 2:
-            return None
-        if value is None:
-            return 0
-        if measure in ("rows", "number"):
-            if isinstance(value, exp.Literal) and not value.is_string and value.name.isdecimal():
-                return way * int(value.name)
-            raise NoRule("its bounds are no constant whole numbers")
-        try:
-            micros = read_interval(self._source.tokens_in(self._source.span(value))).micros
-        except IntervalError:
-            raise NoRule("its bounds are no intervals of a fixed length") from None
-        if measure == "date" and micros % MICROS["DAY"]:
-            raise NoRule("its bounds are no whole days")
-        return way * micros
-
-    def _measure(self, key: exp.Expr, select: exp.Select) -> str:
-        """Value that the offsets of a RANGE are added to."""
-        if isinstance(key, exp.Anonymous) and key.name.lower() in _COUNTED:
-            return "number"
-        type_ = self._resolver.type(key, select)
-        if type_ in (*TIMES, "date"):
-            return type_
-        raise NoRule(f"its frame goes by {'a type that nobody knows' if type_ is None else f'a key of type {type_}'}")
