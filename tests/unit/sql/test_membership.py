@@ -30,12 +30,17 @@ def inputs(sql: str, dialect: str = "spark", arrival: str | None = None) -> list
         (
             f"{WITH} select * from (select * from hop(b, t, '1m', '5m')) as x",
             "spark",
-            "WITH a as (select 1), b as (select * from bid where price > 1) SELECT *, t AS __time, t AS __key_1 FROM b",
+            "WITH b as (select * from bid where price > 1) SELECT *, t AS __time, t AS __key_1 FROM b",
+        ),
+        (
+            "with b as (with a as (select * from bid) select * from a) select * from tumble(b, t, '1m')",
+            "spark",
+            "WITH b as (with a as (select * from bid) select * from a) SELECT *, t AS __time, t AS __key_1 FROM b",
         ),
         (
             f"{WITH}, c as (select * from tumble(b, t, '1m')) select * from c",
             "spark",
-            "WITH a as (select 1), b as (select * from bid where price > 1) SELECT *, t AS __time, t AS __key_1 FROM b",
+            "WITH b as (select * from bid where price > 1) SELECT *, t AS __time, t AS __key_1 FROM b",
         ),
         (
             "SELECT * FROM SESSION(TABLE Bid PARTITION BY item, DESCRIPTOR(bidtime), INTERVAL '2' MINUTES)",

@@ -20,6 +20,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.aggregates import RANKS
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindow, GroupWindows
 from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.streaming.names import with_clause
 from dbt.adapters.sparkstream.sql.translate import translate
 
 _FRAMELESS = {*RANKS, "LAG"}
@@ -115,7 +116,7 @@ class _Finder:
             words=function.window.words(),
             line=self._line(place[0]),
             written=source.text[slice(*place)],
-            inputs=(Input(self._spark(function, sql), len(keys), len(values)),),
+            inputs=(Input(self._spark(sql, function.this), len(keys), len(values)),),
             lanes=bool(keys),
             window=function.window,
             wall_bounds=self._strict,
@@ -134,7 +135,7 @@ class _Finder:
             words=window.words(),
             line=self._line(source.span(time)[0]),
             written=f"{window.name}({written}, ...)",
-            inputs=(Input(self._spark(select, sql), len(parts), 1),),
+            inputs=(Input(self._spark(sql, *_rows_of(select)), len(parts), 1),),
             lanes=bool(parts),
             window=window,
             wall_bounds=self._strict,
@@ -155,10 +156,13 @@ class _Finder:
             while isinstance(alias, exp.Identifier) and alias.name.lower() in passed:
                 name, window = alias.name, passed.pop(alias.name.lower())  # WINDOW w AS (w) ends, too
                 alias = window.args.get("alias")
-            function = _function_name(node)
+            call = node.find(exp.Anonymous)
+            function = "frame" if call is None else call.name
             if function.upper() in _FRAMELESS or (name is None and alias is not None):
                 continue
-            place = window.value.span if isinstance(window, FramedWindow) else _parentheses(window)
+            inside = window.meta.get(INSIDE)  # nothing, of a name alone
+            place = (inside[0] - 1, inside[1] + 1) if inside else None
+            place = window.value.span if isinstance(window, FramedWindow) else place
             if place is None or self._source.text[slice(*place)] in seen:
                 continue
             seen[self._source.text[slice(*place)]] = None
@@ -175,7 +179,7 @@ class _Finder:
             unions = spec.unions
             parts_before = [place[0] + 1, *(s[1] for s in (*partition, *order)), *(u.meta[SPAN][1] for u in unions)]
             words = " ".join(source.text[max(parts_before) : place[1] - 1].split())
-            over = self._over(spec, place, partition, order)
+            over = self._over(block, spec, place, partition, order)
         else:
             if not self._own_frames:
                 return None
@@ -205,10 +209,10 @@ class _Finder:
         time = f"{prefix}ROWTIME" if rowtime else keys[0]
         parts_ = [source.text[slice(*span)] for span in partition]
         ours = projections(time, parts_, keys)
-        inputs = [self._spark(select, f"SELECT *, {ours} {self._clauses(block, 'from', 'where')}")]
+        inputs = [self._spark(f"SELECT *, {ours} {self._clauses(block, 'from', 'where')}", *_rows_of(select))]
         for union in unions:
             table = f"{source.text[slice(*union.meta[SPAN])]} AS {main or 'u'}"
-            inputs.append(self._spark(select, f"SELECT *, {ours} FROM {table}"))
+            inputs.append(self._spark(f"SELECT *, {ours} FROM {table}", union))
         return FrameUse(
             name=name,
             words=words,
@@ -222,13 +226,13 @@ class _Finder:
             by_arrival=by_arrival,
         )
 
-    def _over(self, spec: WindowSpec, place: Span, partition: list[Span], order: list[Span]) -> str:
+    def _over(self, block: Block, spec: WindowSpec, place: Span, partition: list[Span], order: list[Span]) -> str:
         """A specification of ours over the columns of a sample."""
         pieces = [(union.meta[SPAN], union_name(i)) for i, union in enumerate(spec.unions, 1)]
         if partition:
             pieces.append(((partition[0][0], partition[-1][1]), "__lane"))
         pieces += [(span, f"__key_{i}") for i, span in enumerate(order, 1)]
-        return self._replaced((place[0] + 1, place[1] - 1), pieces)
+        return block.text((place[0] + 1, place[1] - 1), pieces)
 
     def _own_over(self, lanes: bool, keys: list[exp.Expr], frame: str) -> str:
         """A specification of Spark's own over the columns of a sample."""
@@ -239,13 +243,11 @@ class _Finder:
         return f"{partition}{order}{frame}"
 
     # -- the query around it -------------------------------------------------------------------------
-    def _spark(self, node: exp.Expr, sql: str) -> str:
-        """A query of the statement's dialect, with the CTEs that a node of the statement sees, as Spark SQL."""
-        ctes = self._ctes(node)
-        with_ = f"WITH {', '.join(ctes)}\n" if ctes else ""
-        with blamed_on(self._source.text, self._source.span(node)):
+    def _spark(self, sql: str, *nodes: exp.Expr) -> str:
+        """A query of the statement's dialect with some nodes of it, and the CTEs that these read, as Spark SQL."""
+        with blamed_on(self._source.text, self._source.span(nodes[0])):
             return translate(
-                with_ + sql,
+                with_clause(self._source, *nodes) + sql,
                 self._dialect,
                 optimize=False,
                 schema=self._schema,
@@ -253,49 +255,14 @@ class _Finder:
                 warn=lambda _: None,
             )
 
-    def _ctes(self, node: exp.Expr) -> list[str]:
-        """The CTEs that are in scope at a node, as they are written; outer CTEs come first."""
-        found: dict[str, str] = {}
-        at: exp.Expr = node
-        while at.parent:
-            parent = at.parent
-            with_ = parent.args.get("with_") or parent.args.get("with")
-            visible: list[exp.Expr] = []
-            if isinstance(at, exp.CTE) and isinstance(parent, exp.With):
-                visible = parent.expressions[: next(i for i, c in enumerate(parent.expressions) if c is at)]
-            elif isinstance(with_, exp.With) and at is not with_:
-                visible = with_.expressions
-            inner = {c.alias.casefold(): self._source.written(c) for c in visible if c.alias.casefold() not in found}
-            found = inner | found
-            at = parent
-        own = node.args.get("with_") or node.args.get("with")
-        if isinstance(own, exp.With):
-            found |= {c.alias.casefold(): self._source.written(c) for c in own.expressions}
-        return list(found.values())
-
     def _clauses(self, block: Block, *names: str) -> str:
         """Clauses of a SELECT as they are written."""
         return "\n".join(self._source.text[slice(*block.clauses[n])] for n in names if n in block.clauses)
-
-    def _replaced(self, span: Span, pieces: list[tuple[Span, str]]) -> str:
-        out: list[str] = []
-        at = span[0]
-        for (first, last), text in sorted(pieces):
-            out += (self._source.text[at:first], text)
-            at = last
-        return "".join([*out, self._source.text[at : span[1]]])
 
     def _line(self, offset: int) -> int:
         return self._source.text.count("\n", 0, offset) + 1
 
 
-def _function_name(window: exp.Window) -> str:
-    """The function whose call a window stands behind, as it is written."""
-    call = window.find(exp.Anonymous)
-    return call.name if call is not None else "frame"
-
-
-def _parentheses(window: exp.Window) -> Span | None:
-    """Where a specification of Spark's own stands; None for the name of a window."""
-    inside = window.meta.get(INSIDE)
-    return (inside[0] - 1, inside[1] + 1) if inside else None
+def _rows_of(select: exp.Select) -> list[exp.Expr]:
+    """FROM and WHERE of a SELECT."""
+    return [select.args[clause] for clause in ("from_", "where") if select.args.get(clause)]

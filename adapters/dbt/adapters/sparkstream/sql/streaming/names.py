@@ -96,13 +96,17 @@ class Streams:
 
 
 def ctes_of(node: exp.Expr) -> list[exp.CTE]:
-    """The CTEs that a node's tables lead to, in the order of the text."""
+    """The CTEs that a node's tables lead to, in the order of the text; a CTE within another one comes with that."""
     found: dict[int, exp.CTE] = {}
     waiting: list[exp.Expr] = [node]
     while waiting:
         for table in _tables(waiting.pop()):
             cte = find_cte(table)
-            if cte is not None and id(cte) not in found and not within(cte, node):
+            if (
+                cte is not None
+                and id(cte) not in found
+                and not any(within(cte, each) for each in (node, *found.values()))
+            ):
                 found[id(cte)] = cte
                 waiting.append(cte.this)
     return list(found.values())
@@ -122,9 +126,9 @@ def within(node: exp.Expr, outer: exp.Expr) -> bool:
     return False
 
 
-def with_clause(source: Source, node: exp.Expr) -> str:
-    """`WITH ... ` with the CTEs that a node needs, as they are written by now; empty where it needs none."""
-    spans = sorted(source.span(cte) for cte in ctes_of(node))
+def with_clause(source: Source, *nodes: exp.Expr) -> str:
+    """`WITH ... ` with the CTEs that nodes need, as they are written by now; empty where they need none."""
+    spans = sorted({source.span(cte) for node in nodes for cte in ctes_of(node)})
     return "WITH " + ", ".join(source.render(span) for span in spans) + "\n" if spans else ""
 
 

@@ -347,7 +347,7 @@ class OpenMLDBSpelling:
             if "start" not in node.meta or isinstance(enclosing(node, exp.Window, exp.Select), exp.Window):
                 continue
             if id(select) not in read:
-                read[id(select)] = FramedSelect(self._source, self._resolver, select, "openmldb", None)
+                read[id(select)] = FramedSelect(self._source, self._resolver, select, dialect="openmldb")
             if not read[id(select)].our_windows:
                 yield from self._grouped_call(node, read[id(select)])
 

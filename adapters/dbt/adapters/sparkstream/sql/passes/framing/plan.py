@@ -9,14 +9,13 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.interval import MICROS
-from dbt.adapters.sparkstream.sql.core.names.scope import sources
+from dbt.adapters.sparkstream.sql.core.names.scope import Column, Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window
-from dbt.adapters.sparkstream.sql.passes.framing.checks import check_order_type, check_union
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
 from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order, runs
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
@@ -53,7 +52,7 @@ class Plan:
                 if name not in self._union_numbers:
                     self.unions.append(union)
                     self._union_numbers[name] = len(self.unions)
-                    self.union_checks += check_union(select, relation, union)
+                    self.union_checks += _check_union(select, relation, union)
         self._known: dict[tuple[object, ...], Stream] = {}
         self._stream_of = {id(window): self._stream(window.spec) for window in select.our_windows}
         self.inner = bool(self.unions) or any(c.inner and c.is_aggregate for c in _every(select.calls))
@@ -145,7 +144,7 @@ class Plan:
         if spec.order:
             key = select.render(spec.order[0].span)
             key_type = select.type_of(spec.order[0].expression)
-            check_order_type(select, spec, key_type)
+            _check_order_type(select, spec, key_type)
         elif select.rules.by_rowtime:
             key = self._rowtime()
         if select.rules.by_rowtime and key:
@@ -224,3 +223,71 @@ def _has_key(stream: Stream) -> str:
     types = ", ".join(f"'{t}'" for t in KEY_TYPES)
     refused = "raise_error('a window is ordered by a number or a timestamp')"
     return f"IF(typeof({stream.key}) IN ({types}), {stream.key} IS NOT NULL, {refused})"
+
+
+def _check_order_type(select: FramedSelect, spec: WindowSpec, type_: str | None) -> None:
+    """Refuses to order by a type other than numbers and times, where the type is known."""
+    if type_ is None and spec.order[0].expression.name.upper() == "ROWTIME" and select.rules.by_rowtime:
+        type_ = "timestamp"
+    if spec.frame.unitless and type_ in TIMES:
+        raise select.source.error(
+            spec.order[0].span,
+            f"RANGE takes an interval for a {type_}",
+            "write RANGE INTERVAL '1' HOUR PRECEDING, or order by a whole number",
+        )
+    if type_ is None or type_ in KEY_TYPES:
+        return
+    if select.rules.free_keys and spec.frame.kind is Kind.ROWS and not spec.frame.exclude_time:
+        return
+    raise select.source.error(
+        spec.order[0].span,
+        f"a window is ordered by a smallint, int, bigint or timestamp, and this is a {type_}",
+        "convert it in a subquery: FROM (SELECT *, timestamp(d) AS ts FROM t)",
+    )
+
+
+def _check_union(select: FramedSelect, relation: Relation, union: exp.Expr) -> list[str]:
+    """Refuses a UNION table that has other columns than FROM.
+
+    Returns:
+        Conditions that are always true, and that Spark refuses for other columns; where they aren't known here.
+    """
+    place = union.meta[SPAN]
+    tables = sources(select.select)
+    wanted, given = Columns(), select.resolver.columns(union)
+    for table in tables:
+        wanted += select.resolver.columns(table)
+    if select.requested:  # the mark comes last, behind the columns of all tables
+        wanted = Columns(tuple(sorted(wanted.items, key=lambda c: c.name == MARK)), wanted.complete)
+    if wanted.complete and given.complete:
+        known = _compare(select, union, list(wanted.items), list(given.items))
+        if known:
+            return []
+    rows = "\n".join(relation.lines)
+    return [
+        "NOT EXISTS (SELECT array(struct(a.*), struct(b.*)), "
+        "aggregate(array(struct(b.*)), struct(a.*), (a_row, b_row) -> b_row) "
+        f"FROM (SELECT {', '.join(relation.items)} FROM {rows}) AS a, "
+        f"(SELECT * FROM {select.render(place)}) AS b WHERE FALSE)"
+    ]
+
+
+def _compare(select: FramedSelect, union: exp.Expr, wanted: list[Column], given: list[Column]) -> bool:
+    """Compares columns; whether everything about them was known."""
+    place = union.meta[SPAN]
+    listed = ", ".join(f"{c.name} {c.type or ''}".strip() for c in wanted)
+    hint = f"select the columns of FROM, in this order: {listed}"
+    if len(wanted) != len(given):
+        raise select.source.error(
+            place, f"UNION needs the columns of FROM, which has {len(wanted)}, and this has {len(given)}", hint
+        )
+    for want, got in zip(wanted, given, strict=True):
+        if want.name.casefold() != got.name.casefold():
+            raise select.source.error(
+                place, f"UNION needs the columns of FROM: {want.name} is called {got.name} here", hint
+            )
+        if want.type and got.type and want.type != got.type:
+            raise select.source.error(
+                place, f"UNION needs the columns of FROM: {want.name} is {want.type} there and {got.type} here", hint
+            )
+    return all(c.type for c in (*wanted, *given))

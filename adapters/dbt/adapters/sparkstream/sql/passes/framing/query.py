@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -32,7 +33,6 @@ from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, p
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
-from dbt.adapters.sparkstream.sql.passes.framing.checks import check_block
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql, over_array
@@ -67,14 +67,10 @@ class Frames:
         skewed: bool = False,
     ) -> None:
         self._source = source
-        self._running = running
-        self._skewed = skewed
+        of_dialect = partial(FramedSelect, source, resolver, dialect=dialect, arrival=arrival)
+        self._read = partial(of_dialect, request=request, running=running, skewed=skewed)
         self.summed: dict[str, None] = {}
         self.whole: list[tuple[Span, str, str]] = []
-        self._resolver = resolver
-        self._dialect = dialect
-        self._arrival = arrival
-        self._request = request
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """One edit for every SELECT with windows or LAST JOIN; the SELECT is checked before anything is edited."""
@@ -84,16 +80,7 @@ class Frames:
             if SPAN not in select.meta:
                 self._check_pipe(select)
                 continue
-            read = FramedSelect(
-                self._source,
-                self._resolver,
-                select,
-                self._dialect,
-                self._arrival,
-                request=self._request,
-                running=self._running,
-                skewed=self._skewed,
-            )
+            read = self._read(select)
             if read.is_ours:
                 query = Query(read, self.summed, self.whole)
                 yield from query.inner_edits()
@@ -165,7 +152,7 @@ class Query:
     """A SELECT on its way to Spark."""
 
     def __init__(self, select: FramedSelect, summed: dict[str, None], whole: list[tuple[Span, str, str]]) -> None:
-        check_block(select)
+        _check(select)
         self._summed = summed
         self._whole = whole
         self._select = select
@@ -375,3 +362,23 @@ class Query:
         if len(calls) == 1 and calls[0].span == item and calls[0].window.name:
             name = f"{text[slice(*calls[0].call)]}over {calls[0].window.name}"
         return re.sub(r"\s+", " ", name).replace("`", "")
+
+
+def _check(select: FramedSelect) -> None:
+    """Refuses windows without FROM, with GROUP BY or HAVING, and in WHERE."""
+    clauses, source = select.block.clauses, select.source
+    if select.our_windows:
+        for clause, words in (("group", "GROUP BY"), ("having", "HAVING")):
+            if clause in clauses:
+                raise source.error(
+                    clauses[clause], f"{words} and a window can't stand in one SELECT", "put one of them in a subquery"
+                )
+    if "from" not in clauses:
+        raise source.error(select.block.span, "a window needs rows: this SELECT has no FROM", "write FROM and a table")
+    for call in select.calls:
+        if "where" in clauses and inside(call.span, clauses["where"]):
+            raise source.error(
+                call.span,
+                "a window can't stand in WHERE",
+                "compute it in a subquery: SELECT * FROM (SELECT *, sum(x) OVER w AS s FROM t ...) WHERE s > 1",
+            )

@@ -17,10 +17,9 @@ from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES
 from dbt.adapters.sparkstream.sql.core.writing import placed
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
-from dbt.adapters.sparkstream.sql.passes.match.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.match.names import MatchNames
 from dbt.adapters.sparkstream.sql.passes.match.query import MatchQuery, OrderItem
-from dbt.adapters.sparkstream.sql.passes.match.values import Values, call_around, is_column
+from dbt.adapters.sparkstream.sql.passes.match.values import AGGREGATES, Values, call_around, is_column
 from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
 
 
