@@ -193,7 +193,7 @@ class TestRefused(Pairs):
         self.window(f"{W} ROWS BETWEEN 2s PRECEDING AND CURRENT ROW", "counts rows", at="2s PRECEDING", hint="ROWS_RANGE")
         self.window(f"{W} ROWS BETWEEN 2s OPEN PRECEDING AND CURRENT ROW", "counts rows", at="2s OPEN PRECEDING", hint="ROWS_RANGE")
         self.window(f"{W} ROWS_RANGE BETWEEN 500ms PRECEDING AND CURRENT ROW", "ms is no unit", at="500ms", hint="milliseconds")
-        self.window(f"{W} ROWS_RANGE BETWEEN 0s OPEN PRECEDING AND CURRENT ROW", "starts after the current row", at="0s OPEN PRECEDING", hint="UNBOUNDED")
+        self.window(f"{W} ROWS_RANGE BETWEEN 0s OPEN PRECEDING AND CURRENT ROW", "starts after it ends", at="0s OPEN PRECEDING", hint="farther back first")
         self.window(f"{W} ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "FOLLOWING", at="1 FOLLOWING", hint="CURRENT ROW")
         self.window(f"{W} RANGE BETWEEN 3s PRECEDING AND CURRENT ROW", "ROWS_RANGE", at="RANGE", hint="ROWS_RANGE")
 
@@ -206,7 +206,7 @@ class TestRefused(Pairs):
     def test_flags(self) -> None:
         self.window(f"{W} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW MAXSIZE 2", "ROWS_RANGE", at="MAXSIZE 2", hint="number of rows")
         self.window(f"{W} ROWS_RANGE BETWEEN 1 PRECEDING AND CURRENT ROW MAXSIZE 0", "at least 1", at="MAXSIZE 0", hint="MAXSIZE 1")
-        self.window(f"{W} ROWS_RANGE BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT_ROW MAXSIZE 2", "right behind the frame", at="MAXSIZE", hint="MAXSIZE 100")
+        self.window(f"{W} ROWS_RANGE BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT_ROW MAXSIZE 2", "can't stand behind", at="MAXSIZE", hint="first MAXSIZE 100")
         self.window("PARTITION BY k ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE CURRENT_TIME", "needs ORDER BY", at="EXCLUDE", hint="ORDER BY")
 
     def test_calls(self) -> None:
@@ -229,7 +229,7 @@ class TestRefused(Pairs):
     def test_spellings(self) -> None:
         self.window(f"{W} ROWS_RANGE BETWEEN 3 s PRECEDING AND CURRENT ROW", "right behind it", at="3 s", hint="10s")
         self.window(f"{W} {ROWS} EXCLUDE CURRENT ROW", "can't stand behind", at="EXCLUDE", hint="EXCLUDE CURRENT_ROW")
-        self.window(f"{W} {ROWS} EXCLUDE CURRENT_ROW, EXCLUDE CURRENT_TIME", "without commas", at=",", hint="space")
+        self.window(f"{W} {ROWS} EXCLUDE CURRENT_ROW, EXCLUDE CURRENT_TIME", "can't stand behind", at=",", hint="without commas")
         self.window(f"{W} ROWS BETWEEN 2 PRECEDING", "AND and the end", at=")", hint="AND CURRENT ROW")
         self.window(f"UNION {W} {ROWS}", "UNION takes tables", at="PARTITION BY", hint="(SELECT")
 

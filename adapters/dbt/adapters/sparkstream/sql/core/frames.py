@@ -99,12 +99,6 @@ class Frame:
             raise FrameError("end", "a frame can't end at UNBOUNDED PRECEDING", "write AND CURRENT ROW")
         oldest = start.offset if start.offset is None else start.offset - start.open
         newest = end.offset + end.open
-        if oldest is not None and oldest < newest and oldest < 0:
-            raise FrameError(
-                "start",
-                "this frame starts after the current row",
-                "write a start such as UNBOUNDED PRECEDING or 1 PRECEDING",
-            )
         if oldest is not None and oldest < max(newest, 0):
             raise FrameError(
                 "start",

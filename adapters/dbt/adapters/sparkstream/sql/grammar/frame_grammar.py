@@ -125,19 +125,10 @@ class FrameGrammar(PlacedParser):
 
     def _refuse_rest(self) -> None:
         """Refuses what stands in the place of a window's `)`."""
-        token = self._curr
-        if token and token.text.upper() == "MAXSIZE":
-            raise self._error(
-                "MAXSIZE stands right behind the frame, before EXCLUDE and INSTANCE_NOT_IN_WINDOW",
-                "write ROWS_RANGE BETWEEN ... AND ... MAXSIZE 100 EXCLUDE CURRENT_ROW",
-                token,
-            )
-        if token and token.token_type == TokenType.COMMA:
-            raise self._error("a window's flags stand without commas", "write a space instead", token)
         raise self._error(
             "this can't stand behind a window's frame",
-            f"close the window with ); its flags are MAXSIZE 100, {', '.join(FLAGS)}",
-            token or self._prev,
+            f"close the window with ); its flags are, without commas, first MAXSIZE 100, then {', '.join(FLAGS)}",
+            self._curr or self._prev,
         )
 
     def _parse_bound(self, kind: Kind) -> tuple[Bound, tuple[Token, Token]]:

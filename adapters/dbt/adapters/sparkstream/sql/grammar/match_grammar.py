@@ -19,16 +19,9 @@ _USAGE = (
     "write t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.x AS x ONE ROW PER MATCH "
     "AFTER MATCH SKIP PAST LAST ROW PATTERN (A B+ C) DEFINE B AS B.x > A.x) AS m"
 )
+_PATTERN = "Flink has no groups, no |, no PERMUTE and no {- -} in it: write PATTERN (A B+ C)"
 _MOST = 1000
 """Rows that a quantifier may count: each is a state of the automaton."""
-_REFUSED = {
-    "|": ("Flink has no alternation in a pattern", "match each branch on its own, and put them together by UNION ALL"),
-    "(": ("Flink has no groups in a pattern", "give each variable a quantifier of its own"),
-    "{": ("Flink has no exclusion {- -} in a pattern", "leave the variable out of MEASURES instead"),
-    "^": ("Flink reads ^ and heeds it not", "leave it out"),
-    "$": ("Flink reads $ and heeds it not", "leave it out"),
-}
-
 _T = TypeVar("_T")
 
 
@@ -46,7 +39,7 @@ class MatchGrammar(ForeignParser):
         word = self._curr
         self._advance()
         if not self._match(TokenType.L_PAREN):
-            raise self._error("MATCH_RECOGNIZE takes its clauses in parentheses", _USAGE, word)
+            self._expect("its clauses in parentheses")
         keys = self._csv(self._parse_match_key) if self._match(TokenType.PARTITION_BY) else []
         order = self._csv(self._parse_ordered) if self._match(TokenType.ORDER_BY) else []
         if not order:
@@ -62,8 +55,6 @@ class MatchGrammar(ForeignParser):
             self._expect("PATTERN")
         elements = self._parse_pattern()
         within = self._parse_within() if self._match_text_seq("WITHIN") else None
-        if self._at_word("SUBSET"):
-            raise self._error("SUBSET has no meaning in Flink", "leave it out", self._curr)
         if not self._match_text_seq("DEFINE"):
             self._expect("DEFINE")
         define = self._csv(self._parse_definition)
@@ -95,8 +86,6 @@ class MatchGrammar(ForeignParser):
 
     def _parse_measure(self) -> exp.Alias:
         first = self._curr
-        if self._at_word("RUNNING"):
-            raise self._error("Flink has no RUNNING in MEASURES", "a match is over: leave it out", first)
         self._match_text_seq("FINAL")
         value = self._parse_disjunction()
         if value is None or not self._match(TokenType.ALIAS):
@@ -170,13 +159,9 @@ class MatchGrammar(ForeignParser):
         elements: list[Element] = []
         while not self._match(TokenType.R_PAREN):
             first = self._curr
-            if first.text in _REFUSED:
-                raise self._error(*_REFUSED[first.text], first)
-            if first.text.upper() == "PERMUTE" and self._next and self._next.token_type == TokenType.L_PAREN:
-                raise self._error("Flink has no PERMUTE", "write each order as a query, with UNION ALL", first)
             name = self._parse_id_var(any_token=False)
             if name is None:
-                self._expect("a pattern variable")
+                raise self._error("a pattern is of variables, each with a quantifier", _PATTERN, first)
             quantified = self._curr
             if any(element.name == name.name for element in elements):
                 raise self._error(f"{name.name} stands twice in the pattern", "give each place its own name", first)
@@ -241,20 +226,11 @@ class MatchGrammar(ForeignParser):
     def _parse_braces(self) -> tuple[int, int | None]:
         self._advance()
         least = self._count()
-        if self._match(TokenType.R_BRACE):
-            if least is None:
-                self._expect("a number")
-            return least, least
-        if not self._match(TokenType.COMMA):
-            self._expect("a comma or }")
-        most = self._count()
-        if not self._match(TokenType.R_BRACE):
-            self._expect("}")
         if least is None:
-            bound = "m" if most is None else most
-            raise self._error(
-                "Flink's {,m} fails: it wants the least number", f"write {{0,{bound}}}", self._tokens[self._index - 2]
-            )
+            self._expect("a number")
+        most = self._count() if self._match(TokenType.COMMA) else least
+        if not self._match(TokenType.R_BRACE):
+            self._expect("a comma, a number or }")
         return least, most
 
     def _count(self) -> int | None:
