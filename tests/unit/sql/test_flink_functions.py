@@ -149,3 +149,8 @@ class TestFunctions(Pairs):
         self.rewritten(f"LAG(ts, i) {over}", f"GET(COLLECT_LIST(STRUCT(ts AS v)) {rows}, ROW_NUMBER() {over} - 1 - (i)).v")
         self.rewritten(f"LEAD(i, i, 0) {over}", f"COALESCE(GET(COLLECT_LIST(STRUCT(i AS v)) {rows}, ROW_NUMBER() {over} - 1 + (i)), STRUCT(0 AS v)).v")
         self.rewritten("LAG(i, i) OVER w", "LAG(i, i) OVER w")  # Spark refuses it
+
+    def test_calls_without_a_value(self) -> None:
+        self.rewritten("SUM(ORDER BY ts)", "SUM(ORDER BY ts)")  # Spark refuses both
+        with pytest.warns(TranslationWarning, match="ARRAY_AGG heeds no ORDER BY"):
+            self.rewritten("ARRAY_AGG(ORDER BY ts)", "ARRAY_AGG(ORDER BY ts)")

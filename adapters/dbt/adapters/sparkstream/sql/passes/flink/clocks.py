@@ -22,7 +22,7 @@ NO_DIGITS = "time(0)"
 WORDS = {"LOCALTIMESTAMP": ("LOCALTIMESTAMP()", NTZ), "LOCALTIME": (NOW, NO_DIGITS), "CURRENT_TIME": (NOW, NO_DIGITS)}
 """Words that Flink reserves, and that look like columns -> their Spark SQL and its type."""
 _DAY = "DATE '1970-01-01'"
-_HOURS = {"DAY": 24, "WEEK": 168}
+HOURS_OF = {"DAY": 24, "WEEK": 168}
 _WRITTEN = re.compile(r"\s*(\d{1,2})(:\d{1,2}(?::\d{1,2}(?:[.]\d*)?)?)?\s*", re.A)
 _TEXT = r"^\s*(\d{1,2}(?::\d{1,2}(?::\d{1,2}(?:[.]\d*)?)?)?)\s*$"
 """A time of day as Flink reads it; Spark reads more, such as `T10:20:30` and `10:20:30 AM`, but no lone hour."""
@@ -46,8 +46,8 @@ def added(unit: str, number: str, time: str, type_: str) -> str:
 
 def between(unit: str, start: str, end: str) -> str:
     """TIMESTAMPDIFF of two times of day: whole units, of which a day has less than one."""
-    if unit in _HOURS:
-        return f"CAST(TIME_DIFF('HOUR', {start}, {end}) DIV {_HOURS[unit]} AS INT)"
+    if unit in HOURS_OF:
+        return f"CAST(TIME_DIFF('HOUR', {start}, {end}) DIV {HOURS_OF[unit]} AS INT)"
     return f"CAST(TIME_DIFF('{unit}', {start}, {end}) AS INT)"
 
 

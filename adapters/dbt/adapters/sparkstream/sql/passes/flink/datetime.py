@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
+from dbt.adapters.sparkstream.sql.core.interval import MICROS
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.types import NTZ, is_clock
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import pieces, utc_clock
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import cast
 
-DATE_UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+MONTHS_OF = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+"""Units of whole months."""
+DATE_UNITS = ("DAY", "WEEK", *MONTHS_OF)
 """Units of whole days: a date and so many of them is a date."""
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
 """Units of a TIME."""
@@ -47,12 +50,7 @@ def _date_ceil(date: str, unit: str) -> str:
         return date
     if unit in _EPOCHS:
         return f"ADD_MONTHS({start}, {12 * _EPOCHS[unit][0]})"
-    following = {
-        "WEEK": f"DATE_ADD({start}, 7)",
-        "MONTH": f"ADD_MONTHS({start}, 1)",
-        "QUARTER": f"ADD_MONTHS({start}, 3)",
-        "YEAR": f"ADD_MONTHS({start}, 12)",
-    }[unit]
+    following = f"DATE_ADD({start}, 7)" if unit == "WEEK" else f"ADD_MONTHS({start}, {MONTHS_OF[unit]})"
     return f"CASE WHEN {date} = {start} THEN {date} ELSE {following} END"
 
 
@@ -87,7 +85,7 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
 
     Behind the last hour of a TIME comes midnight.
     """
-    if type_ == "date" or unit in ("WEEK", "MONTH", "QUARTER", "YEAR", *_EPOCHS):
+    if type_ == "date" or unit in ("WEEK", *MONTHS_OF, *_EPOCHS):
         date = time if type_ == "date" else f"CAST({time} AS DATE)"
         ceiling = _date_ceil(date, unit)
         return ceiling if type_ == "date" else f"CAST({ceiling} AS {(type_ or 'timestamp_ntz').upper()})"
@@ -97,22 +95,18 @@ def ceil_to(time: str, unit: str, type_: str | None) -> str:
     return f"CASE WHEN {time} = {floor} THEN {time} ELSE {following} END"
 
 
-MILLIS = {"SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000, "WEEK": 604_800_000}
-"""Units that are so many milliseconds."""
-
-
 def difference(unit: str, start: str, end: str, instants: bool) -> str:
     """Whole units from start to end, of times on the clock, or of instants: those elapse, also where the clock changes.
 
     Spark's TIMESTAMPDIFF goes by the session's clock, where a time of the hour that is skipped is another one.
     """
-    if unit in ("MONTH", "QUARTER", "YEAR"):
+    if unit in MONTHS_OF:
         if instants:  # months are counted in UTC
             start, end = map(utc_clock, (start, end))
-        months, per = months_between(start, end), {"MONTH": 1, "QUARTER": 3, "YEAR": 12}[unit]
+        months, per = months_between(start, end), MONTHS_OF[unit]
         return f"CAST({months} AS INT)" if per == 1 else f"CAST(({months}) DIV {per} AS INT)"
     if instants:
-        return f"CAST((UNIX_MILLIS({end}) - UNIX_MILLIS({start})) DIV {MILLIS[unit]} AS INT)"
+        return f"CAST((UNIX_MILLIS({end}) - UNIX_MILLIS({start})) DIV {MICROS[unit] // 1000} AS INT)"
     length = "INTERVAL '7' DAY" if unit == "WEEK" else f"INTERVAL '1' {unit}"
     start, end = (time if is_column(time) else f"({time})" for time in (start, end))
     return f"CAST(({end} - {start}) DIV {length} AS INT)"

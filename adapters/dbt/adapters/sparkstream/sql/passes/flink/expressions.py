@@ -9,7 +9,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
-from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.matching import match_of
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, is_written_by_values
@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect, is_tak
 from dbt.adapters.sparkstream.sql.passes.flink.arithmetic import Arithmetic
 from dbt.adapters.sparkstream.sql.passes.flink.arrays import Constructs
 from dbt.adapters.sparkstream.sql.passes.flink.casts import Casts, Literals
-from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MILLIS, difference
+from dbt.adapters.sparkstream.sql.passes.flink.datetime import DATE_UNITS, MONTHS_OF, difference
 from dbt.adapters.sparkstream.sql.passes.flink.frames import OverWindows
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FUNCTIONS, Function, FunctionKind, renamed
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import Groupings
@@ -43,15 +43,6 @@ from dbt.adapters.sparkstream.sql.passes.flink.temporal import TemporalJoins
 from dbt.adapters.sparkstream.sql.passes.flink.texts import TextParts
 from dbt.adapters.sparkstream.sql.passes.flink.times import TimeExpressions
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import can_be_null
-
-_UTC_UNITS = {
-    "DAY": (24, "HOUR"),
-    "WEEK": (168, "HOUR"),
-    "MONTH": (1, "MONTH"),
-    "QUARTER": (3, "MONTH"),
-    "YEAR": (12, "MONTH"),
-}
-"""Units that Flink adds to an instant on the clock of UTC, in hours or months."""
 
 
 class Invocations(Rewriter):
@@ -85,8 +76,8 @@ class Invocations(Rewriter):
         given = [a.this if isinstance(a, exp.Order) else a for a in node.expressions]
         skips_nulls = any(isinstance(a, exp.IgnoreNulls) for a in given)
         given = [a.this if isinstance(a, (exp.IgnoreNulls, exp.RespectNulls)) else a for a in given]
-        if given != node.expressions and not function.ordered:
-            return
+        if None in given or (given != node.expressions and not function.ordered):
+            return  # no value stands before ORDER BY, or Flink has none there
         arguments = [a for a in given if not isinstance(a, exp.Distinct)]
         distinct = [a for a in given if isinstance(a, exp.Distinct)]
         arguments += [inner for a in distinct for inner in a.expressions]
@@ -166,7 +157,7 @@ class Invocations(Rewriter):
         if types.is_clock(type_):
             yield Edit(span, lambda: clocks.added(unit, self.text(number), self.text(time), type_ or ""))
             return
-        if type_ == "timestamp" and unit in _UTC_UNITS:
+        if type_ == "timestamp" and unit in DATE_UNITS:
             yield Edit(span, lambda: _later(unit, self.text(number), self.text(time)))
             return
         if type_ == "date" and unit not in DATE_UNITS:
@@ -189,8 +180,8 @@ class Invocations(Rewriter):
             if any(times_of_day):
                 return clocks.between(unit, start, end)
             instants_ = kinds == {"timestamp"}
-            timed = (instants_ or kinds <= {types.NTZ, "date"}) and unit in MILLIS
-            if timed or unit in ("MONTH", "QUARTER", "YEAR"):
+            timed = (instants_ or kinds <= {types.NTZ, "date"}) and MICROS.get(unit, 0) >= MICROS["SECOND"]
+            if timed or unit in MONTHS_OF:
                 return difference(unit, start, end, instants_)
             return f"CAST(TIMESTAMPDIFF({unit}, {start}, {end}) AS INT)"
 
@@ -204,10 +195,10 @@ def _unit(call: exp.Anonymous) -> str | None:
 
 
 def _later(unit: str, number: str, time: str) -> str:
-    """TIMESTAMPADD of an instant: Spark adds hours as they elapse, but days on the clock of the session's zone."""
-    count, of = _UTC_UNITS[unit]
+    """TIMESTAMPADD of an instant on the clock of UTC: Spark adds hours as they elapse, days on the session's clock."""
+    count = clocks.HOURS_OF.get(unit) or MONTHS_OF[unit]
     many = number if count == 1 else str(count * int(number)) if number.isdecimal() else f"{count} * ({number})"
-    if of == "HOUR":
+    if unit in clocks.HOURS_OF:
         return f"TIMESTAMPADD(HOUR, {many}, {time})"
     return clocks.months_later(time, "+", f"MAKE_YM_INTERVAL(0, {many})")
 

@@ -72,10 +72,12 @@ class Json(Rewriter):
         yield self.edit(node, text)
 
     def _found(self, node: exp.Expr, variant: str, scalar: str) -> tuple[str, str]:
-        """Condition and value of JSON_VALUE or JSON_QUERY for the JSON at the path."""
+        """Condition and value of JSON_VALUE, in the type behind RETURNING, or JSON_QUERY for the JSON at the path."""
         kind = f"SCHEMA_OF_VARIANT({variant})"
         if node.args["kind"] == "VALUE":
-            return f"{kind} NOT RLIKE {_SCALARS}", self._returned(node, scalar)
+            to = node.args.get("returning")
+            type_ = None if to is None or spark_type(to) == "string" else (spark_type(to) or to.sql("spark")).upper()
+            return f"{kind} NOT RLIKE {_SCALARS}", scalar if type_ is None else f"TRY_CAST({scalar} AS {type_})"
         written = f"TO_JSON({variant})"
         if not node.args.get("wrapper"):
             return f"{kind} RLIKE {_ARRAYS if self._is_array(node) else _CONTAINERS}", written
@@ -83,13 +85,6 @@ class Json(Rewriter):
         if node.args["wrapper"] == "CONDITIONAL":
             value = f"CASE WHEN {kind} RLIKE {_ARRAYS} THEN {written} ELSE {value} END"
         return f"{kind} <> 'VOID'", value
-
-    def _returned(self, node: exp.Expr, text: str) -> str:
-        """A scalar in the type behind RETURNING."""
-        to = node.args.get("returning")
-        if to is None or spark_type(to) == "string":
-            return text
-        return f"TRY_CAST({text} AS {(spark_type(to) or to.sql('spark')).upper()})"
 
     def _is_array(self, node: exp.Expr) -> bool:
         """Whether JSON_QUERY returns an array of texts, and no text."""

@@ -64,24 +64,21 @@ class TemporalJoin:
 
 def versioned(query: exp.Expr) -> Versioned | None:
     """A query as a table with versions: rows with ROW_NUMBER() = 1 per key, the latest first; None for any other."""
-    if not isinstance(query, exp.Select) or not isinstance(query.args.get("where"), exp.Where):
+    where = query.args.get("where") if isinstance(query, exp.Select) else None
+    beside = ("group", "having", "limit", "distinct", "joins", "order", "qualify")
+    if not isinstance(query, exp.Select) or where is None or any(query.args.get(part) for part in beside):
         return None
     inner = [s.this for s in sources(query) if isinstance(s, exp.Subquery) and isinstance(s.this, exp.Select)]
-    where, beside = query.args["where"], ("group", "having", "limit", "distinct", "joins", "order", "qualify")
-    if len(inner) != 1 or any(query.args.get(part) for part in beside):
-        return None
-    numbers = {p.alias.casefold(): p.this for p in inner[0].expressions if isinstance(p, exp.Alias)}
     one = where.this.unnest()
-    if not (isinstance(one, exp.EQ) and isinstance(one.left, exp.Column) and one.right == exp.Literal.number(1)):
+    kept = isinstance(one, exp.EQ) and isinstance(one.left, exp.Column) and one.right == exp.Literal.number(1)
+    if len(inner) != 1 or not kept:
         return None
-    window = numbers.get(one.left.name.casefold())
-    if not isinstance(window, exp.Window):
-        return None
-    function = window.this
-    if not (isinstance(function, exp.Anonymous) and function.name.upper() == "ROW_NUMBER"):
+    named = {p.alias.casefold(): p.this for p in inner[0].expressions if isinstance(p, exp.Alias)}
+    window = named.get(one.left.name.casefold())
+    if not isinstance(window, exp.Window) or window.this.name.upper() != "ROW_NUMBER":
         return None
     order = window.args["order"].expressions if window.args.get("order") else []
-    keys = window.args.get("partition_by") or []
+    keys = window.args.get("partition_by")
     if len(order) != 1 or not order[0].args.get("desc") or not keys:
         return None
     names = [_passed(query, inner[0], column) for column in (*keys, order[0].this)]
