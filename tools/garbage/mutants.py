@@ -311,11 +311,16 @@ def _nest(random: Random, pieces: list[str]) -> list[str]:
     return [*pieces[:start], opening * times, *pieces[start:end], closing * times, *pieces[end:]]
 
 
+_LONGEST = 200_000
+"""Characters of a stretch that is repeated: a text of megabytes takes seconds to cut into tokens."""
+
+
 def _lengthen(random: Random, pieces: list[str]) -> list[str]:
     """A stretch very often, with something between."""
     start, end = _span(random, pieces, 6)
     between = random.choice((", ", ", ", " AND ", " OR ", " + ", " UNION ALL ", "; ", " ", " JOIN ", "."))
-    times = random.choice((5, 20, 100, 300))
+    most = 1 + _LONGEST // (1 + sum(map(len, pieces[start:end])))
+    times = min(random.choice((5, 20, 100, 300)), most)
     return [*pieces[:start], *([*pieces[start:end], between] * times), *pieces[start:]]
 
 

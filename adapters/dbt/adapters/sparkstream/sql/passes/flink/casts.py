@@ -21,8 +21,6 @@ from dbt.adapters.sparkstream.sql.passes.flink.functions import record
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, handles, text_constant
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import MONTHS, family
 
-_SPARK_DIGITS = 6
-"""Digits behind the second that Spark keeps."""
 _MICROS = 6
 """Digits behind the second of a TIMESTAMP that says nothing, and the most that Spark keeps."""
 _WORD = r"^(?!\s*[+-]?(Infinity|NaN)\s*$).*[INin].*$"
@@ -86,7 +84,7 @@ class Casts(Rewriter):
     def _cut(self, node: exp.Cast | exp.TryCast, inner: str, from_: str | None) -> str:
         """A time, or a text that holds one, with the digits behind the second that the type keeps."""
         _, digits = self._target(node)
-        if digits is None or digits >= _SPARK_DIGITS:
+        if digits is None or digits >= _MICROS:
             return inner
         if types.is_string(from_):
             return clocks.cut_text(inner, text_constant(node.this), digits)

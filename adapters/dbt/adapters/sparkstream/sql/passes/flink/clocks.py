@@ -187,8 +187,7 @@ def _pattern(digits: int) -> str:
     """A time whose first group has so many digits behind the second at most."""
     if not digits:
         return rf"({_CLOCK})?)(?:(?:(?<=:\d)|(?<=:\d\d))[.]\d{{1,{_MOST_DIGITS}}})?"
-    more = rf"(?:(?<=[.]\d{{{digits}}})\d{{1,{_MOST_DIGITS - digits}}})?" if digits < _MOST_DIGITS else ""
-    return rf"({_CLOCK}(?:[.]\d{{1,{digits}}})?)?){more}"
+    return rf"({_CLOCK}(?:[.]\d{{1,{digits}}})?)?)(?:(?<=[.]\d{{{digits}}})\d{{1,{_MOST_DIGITS - digits}}})?"
 
 
 def read_time(text: str, literal: str | None, digits: int = _DIGITS) -> str | None:
