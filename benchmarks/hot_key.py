@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"spark.master": f"local[{CORES}]", "spark.driver.memory": "3g"}
+        settings = {"spark.master": f"local[{CORES}]", "spark.driver.memory": "3g", "spark.sql.shuffle.partitions": "8"}
         spark = spark_session(settings, Path(folder))
         schema = {"t": make_table(spark, Path(folder), options.rows, options.skew)}
         print(f"{options.rows:,} rows, {options.skew:.0%} of them of one key")

@@ -54,6 +54,14 @@ class TestTranslate:
         assert "window(CAST(bidtime AS TIMESTAMP_NTZ), '10 minutes')" in result.stdout
         assert "tumble(bid" not in result.stdout
 
+    def test_a_skewed_key(self) -> None:
+        sql = b"select max(v) over (order by unix_millis(ts) range 60000 preceding) as m from t"
+        assert "__block" in run("translate", "--skewed", "-", stdin=sql).stdout
+        assert run("translate", "-", stdin=sql).stdout == f"{sql.decode()}\n"
+        refused = run("translate", "--skewed", "--no-optimize", "-", stdin=sql)
+        assert refused.exit_code == 2
+        assert "leave --no-optimize out" in refused.output
+
     def test_the_sql_of_another_system_from_standard_input(self) -> None:
         sql = b"SELECT window_start FROM TABLE(TUMBLE(TABLE Bid, DESCRIPTOR(bidtime), INTERVAL '10' MINUTES))"
         result = run("translate", "--dialect", "flink", "-", stdin=sql)

@@ -164,6 +164,11 @@ def test_a_statement_is_split_once() -> None:
         assert skewed(text) == (text, [])
 
 
+def test_names_with_underscores_are_the_author_s() -> None:
+    text, _ = skewed(f"SELECT max(f) OVER (PARTITION BY tag__name ORDER BY ts {LAST}) AS m FROM t")
+    assert "PARTITION BY __block, tag__name ORDER BY" in text
+
+
 def test_nothing_to_split() -> None:
     for sql in ("SELECT 1 AS over", "SELECT k, count(*) FROM t GROUP BY k", "SHOW TABLES"):
         assert skewed(sql) == (sql, [])

@@ -50,6 +50,13 @@ class Block:
         tokens = self.source.tokens_in(span)
         return (tokens[0].start, tokens[-1].end + 1) if tokens else span
 
+    def with_space(self, span: Span) -> Span:
+        """A span with the white space before it."""
+        start = span[0]
+        while self.source.text[start - 1].isspace():
+            start -= 1
+        return start, span[1]
+
     def text(self, span: Span, replaced: Iterable[tuple[Span, str]] = (), rendered: Collection[Span] = ()) -> str:
         """The text of a span with the edits made so far, and other text in the place of some pieces of it.
 

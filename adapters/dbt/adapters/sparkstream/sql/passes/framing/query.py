@@ -303,19 +303,12 @@ class Query:
         for name, sql in tail.items():
             if name in clauses:
                 pieces.append((place, text))
-                place, text = self._with_space(clauses[name]), sql
+                place, text = block.with_space(clauses[name]), sql
             else:
                 text += sql
-        rendered = {clauses["from"], *(self._with_space(clauses[name]) for name in tail if name in clauses)}
+        rendered = {clauses["from"], *(block.with_space(clauses[name]) for name in tail if name in clauses)}
         rendered |= {span for span, _ in pieces if span[0] == span[1]}  # names, behind what is inserted there
         return block.text(block.span, [*pieces, (place, text)], rendered)
-
-    def _with_space(self, span: Span) -> Span:
-        """A span with the white space before it."""
-        start = span[0]
-        while self._select.source.text[start - 1].isspace():
-            start -= 1
-        return start, span[1]
 
     def _native_windows(self) -> list[str]:
         """Declared windows that Spark has itself, as they are written."""

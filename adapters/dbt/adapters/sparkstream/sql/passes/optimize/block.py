@@ -114,14 +114,8 @@ class WindowAggregate:
         text = f"{word} {windows}{f' AS {self.alias}' if self.alias else ''}"
         if self.window_conditions:
             text += f"\n{self.source.indent(start)}WHERE {' AND '.join(self.window_conditions)}"
-        gone = [(self._with_space(clauses[name]), "") for name in ("where", "group", "having") if name in clauses]
+        gone = [(self.block.with_space(clauses[name]), "") for name in ("where", "group", "having") if name in clauses]
         return self.block.text(self.block.span, [*self.pieces, (clauses["from"], text), *gone])
-
-    def _with_space(self, span: Span) -> Span:
-        start = span[0]
-        while self.source.text[start - 1].isspace():
-            start -= 1
-        return start, span[1]
 
 
 def _read_by(select: exp.Select) -> tuple[WindowFunction, str] | None:

@@ -48,7 +48,7 @@ _TIMES = {
     "date": f"unix_date({{}}) * {MICROS['DAY']}L",
     "number": "{}",
 }
-"""What offsets are added to -> a time as a BIGINT."""
+"""Measure of a frame's offsets -> its time as a BIGINT."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _Frame:
         window: the call with OVER.
         key: what its rows are ordered by, as it is written.
         measure: what its offsets are added to.
-        first, last: as of `TimeBlocks`.
+        first, last: the same as in `TimeBlocks`.
     """
 
     window: exp.Window
@@ -101,11 +101,11 @@ class SkewedFrames:
                     self._note(frame.window, None)
 
     def _is_sparks(self, window: exp.Window) -> bool:
-        """Whether a window is its author's, and Spark's own: the translator's have names that begin with __."""
+        """Check that a window is its author's, and Spark's own: the translator's have names that begin with __."""
         base = named(window) or window
         if isinstance(base, FramedWindow) or INSIDE not in base.meta:
             return False
-        return "__" not in self._source.text[slice(*base.meta[INSIDE])]
+        return not any(token.text.startswith("__") for token in self._source.tokens_in(base.meta[INSIDE]))
 
     def _note(self, window: exp.Window, reason: str | None) -> None:
         frame = parts_of(window).frame
@@ -209,7 +209,7 @@ class SkewedFrames:
         moved = {id(f.window) for f in frames}
         left = [w for w in own(select, exp.Window) if w.arg_key != "windows" and id(w) not in moved and named(w)]
         gone = ["where", *([] if left else ["window"])]
-        pieces += [(self._with_space(clauses[name]), "") for name in gone if name in clauses]
+        pieces += [(block.with_space(clauses[name]), "") for name in gone if name in clauses]
         pieces += self._stars(block, alias, [AT, BLOCK, *columns.values()])
         return block.text(block.span, pieces)
 
@@ -232,7 +232,7 @@ class SkewedFrames:
         return f"{self._source.render((start, first)).strip()} {BLOCK}, {self._source.render((first, end)).rstrip()}"
 
     def _stars(self, block: Block, alias: str, hidden: list[str]) -> Iterator[tuple[Span, str]]:
-        """What a star leaves out."""
+        """Pieces that leave columns out of the stars of a SELECT list."""
         for item, span in zip(block.select.expressions, block.projections, strict=False):
             of = item.table.casefold() if isinstance(item, exp.Column) and item.is_star else ""
             if not item.is_star or (of and of != alias.strip("`").casefold()):
@@ -244,9 +244,3 @@ class SkewedFrames:
                 yield (end - 1, end - 1), f", {names}"
             else:
                 yield (end, end), f" EXCEPT ({names})"
-
-    def _with_space(self, span: Span) -> Span:
-        start = span[0]
-        while self._source.text[start - 1].isspace():
-            start -= 1
-        return start, span[1]

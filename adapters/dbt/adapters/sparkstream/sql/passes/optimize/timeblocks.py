@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.sql.core.writing import Query, Select
 from dbt.adapters.sparkstream.sql.passes.optimize.clock import multiple
 
 FRAMES_IN_BLOCK = 16
-"""How many frames make a block. One in so many rows is in two blocks."""
+"""Frames in a block. One in so many rows is in two blocks."""
 AT, BLOCK = "__at", "__block"
 """The columns with a row's time, and with the time at which the block begins."""
 
@@ -42,12 +42,12 @@ class TimeBlocks:
 
     @property
     def length(self) -> int:
-        """How long a block is: of frames of less than a second, as of a second."""
+        """Length of a block: frames of less than a second count as a second."""
         return FRAMES_IN_BLOCK * max(self.last - self.first, MICROS["SECOND"] // self.unit if self.unit else 1)
 
     @property
     def comment(self) -> str:
-        """What is done, for people."""
+        """Comment in the query, for people."""
         length = Interval(self.length * self.unit).words() if self.unit else self.length
         return f"skewed: the rows of a key in blocks of {length}, with copies of rows that frames of others reach"
 
@@ -64,5 +64,5 @@ class TimeBlocks:
 
     @property
     def is_own(self) -> str:
-        """The condition that a row is no copy."""
+        """Condition that a row is no copy."""
         return f"{multiple(AT, self.length)} <=> {BLOCK}"
