@@ -26,6 +26,10 @@ class TestConstructs(Pairs):
         self.rewritten("CARDINALITY(ARRAY[1])", "ARRAY_SIZE(ARRAY(1))")
         self.rewritten("ELEMENT(ARRAY[5])", "TRY_ELEMENT_AT(CASE WHEN SIZE(ARRAY(5)) > 1 THEN RAISE_ERROR('ELEMENT takes an array of one element, and this one has more') ELSE ARRAY(5) END, 1)")
 
+    def test_quotients_by_a_text(self) -> None:
+        self.rewritten("1e0 / '1:30'", "1e0 / '1:30'")  # Spark refuses it
+        self.rewritten("1e0 / '2'", "1e0 / '2'")
+
     def test_access_counts_from_one(self) -> None:
         self.rewritten("xs[1]", "TRY_ELEMENT_AT(xs, 1)")
         self.rewritten("ARRAY[1, 2, 3][2]", "TRY_ELEMENT_AT(ARRAY(1, 2, 3), 2)")

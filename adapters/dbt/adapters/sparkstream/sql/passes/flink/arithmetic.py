@@ -180,7 +180,9 @@ class Arithmetic(Rewriter):
             result = NUMBERS.common([left, right]) or "bigint"
             yield self.edit(node, lambda: cast(f"{self._operand(node.left)} DIV {self._operand(node.right)}", result))
         elif "double" in (left, right) or "float" in (left, right):
-            never_zero = isinstance(node.right, exp.Literal) and float(node.right.name or 0) != 0
+            never_zero = isinstance(by := node.right, exp.Literal) and bool(
+                constant(by) if by.is_number else by.name.strip("0. ")
+            )
             narrow = arithmetic_type(node, left, right) == "float"
             if narrow or not never_zero:
                 yield self.edit(node, lambda: self._float_quotient(node, never_zero, narrow))
