@@ -78,12 +78,12 @@ class Frame:
         end: Bound,
         *,
         maxsize: int | None = None,
-        exclude_time: bool = False,
-        exclude_row: bool = False,
-        instance_not_in_window: bool = False,
-        unitless: bool = False,
+        **flags: bool,
     ) -> Frame:
         """A frame from its bounds as written: OPEN is folded into the bounds, one row or one unit inward.
+
+        Args:
+            flags: `exclude_time`, `exclude_row`, `instance_not_in_window` and `unitless`.
 
         Raises:
             FrameError: the bounds or MAXSIZE make no frame.
@@ -113,16 +113,7 @@ class Frame:
             )
         if maxsize is not None and maxsize < 1:
             raise FrameError("maxsize", "MAXSIZE must be at least 1", "write MAXSIZE 1 or more, or leave it out")
-        return cls(
-            kind,
-            oldest,
-            max(newest, 0),
-            maxsize,
-            exclude_time=exclude_time,
-            exclude_row=exclude_row,
-            instance_not_in_window=instance_not_in_window,
-            unitless=unitless,
-        )
+        return cls(kind, oldest, max(newest, 0), maxsize, **flags)
 
     @property
     def with_current(self) -> bool:

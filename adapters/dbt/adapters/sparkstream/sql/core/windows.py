@@ -163,10 +163,9 @@ class Session:
     max_duration: Interval | None = None
 
     def __post_init__(self) -> None:
-        if self.gap is not None:
-            _positive("gap", self.gap)
-        if self.max_duration is not None:
-            _positive("max_duration", self.max_duration)
+        for argument, value in (("gap", self.gap), ("max_duration", self.max_duration)):
+            if value is not None:
+                _positive(argument, value)
 
     @property
     def constant_gap(self) -> Interval:

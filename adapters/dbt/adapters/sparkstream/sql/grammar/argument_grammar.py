@@ -66,18 +66,14 @@ class ArgumentGrammar(SpecGrammar):
             relation = self._parse_table() if in_parentheses else self._parse_table_parts()
         elif self._match(TokenType.L_PAREN, advance=False):
             relation = self._parse_table()
-        elif first and (first.token_type in (TokenType.STRING, TokenType.NUMBER, TokenType.DASH, TokenType.VALUES)):
-            text = first.token_type == TokenType.STRING
-            raise self._error(
-                "the relation is a name, not a string" if text else f"{function} takes a relation here",
-                (f"write TABLE {first.text}" if text else f"{usage(function)}, or a query in parentheses: (SELECT ...)")
-                + self._own(function),
-                first,
-            )
+        elif first and first.token_type == TokenType.STRING:
+            hint = f"write TABLE {first.text}{self._own(function)}"
+            raise self._error("the relation is a name, not a string", hint, first)
         else:
-            relation = self._parse_table_parts()
+            is_value = first and first.token_type in (TokenType.NUMBER, TokenType.DASH, TokenType.VALUES)
+            relation = None if is_value else self._parse_table_parts()
         if relation is None:
-            hint = usage(function) + self._own(function)
+            hint = f"{usage(function)}, or a query in parentheses: (SELECT ...){self._own(function)}"
             raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", hint)
         relation.meta[SPAN] = span_of(start, self._prev)
         return relation, self._parse_window_keys(function)

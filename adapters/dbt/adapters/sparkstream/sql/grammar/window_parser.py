@@ -31,36 +31,26 @@ class WindowParser(ArgumentGrammar):
     def _parse_table_part(self, schema: bool = False) -> exp.Expr | None:
         if not schema and self._prev.token_type != TokenType.DOT:
             self._refuse_jinja()
-            function = self._parse_island() or self._parse_wrapped_window() or self._parse_window_function()
+            function = self._parse_enclosed_window() or self._parse_window_function()
             if function:
                 return function
         return super()._parse_table_part(schema=schema)
 
-    def _parse_island(self) -> exp.Expr | None:
-        if not (self._match_pair(TokenType.LT, TokenType.LT, advance=False) and self._at_window(2)):
+    def _parse_enclosed_window(self) -> exp.Expr | None:
+        """`<< TUMBLE(...) >>` or `TABLE(TUMBLE(...))`."""
+        is_island = self._match_pair(TokenType.LT, TokenType.LT, advance=False)
+        opened = is_island or self._match_pair(TokenType.TABLE, TokenType.L_PAREN, advance=False)
+        if not (opened and self._at_window(2)):
             return None
         first = self._curr
         self._advance(2)
         function = self._parse_window_function()
         assert function
-        if not self._match_pair(TokenType.GT, TokenType.GT):
-            raise self._error(
-                "this << is never closed",
-                "close it with >> behind the function's )",
-                first,
-                self._tokens[self._index - 1],
-            )
-        function.meta[SPAN] = span_of(first, self._prev)
-        return function
-
-    def _parse_wrapped_window(self) -> exp.Expr | None:
-        if not (self._match_pair(TokenType.TABLE, TokenType.L_PAREN, advance=False) and self._at_window(2)):
-            return None
-        first = self._curr
-        self._advance(2)
-        function = self._parse_window_function()
-        assert function
-        self._match_r_paren()
+        if not is_island:
+            self._match_r_paren()
+        elif not self._match_pair(TokenType.GT, TokenType.GT):
+            last = self._tokens[self._index - 1]
+            raise self._error("this << is never closed", "close it with >> behind the function's )", first, last)
         function.meta[SPAN] = span_of(first, self._prev)
         return function
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.core.writing import Select
@@ -28,31 +29,6 @@ from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, SO_FAR, 
 from dbt.adapters.sparkstream.sql.streaming.history import END
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
-
-
-@dataclass(frozen=True)
-class KeptState:
-    """A query whose state is kept.
-
-    Attributes:
-        stage: gives the rows with what tells their slices or windows.
-        query: gives the slices or windows, over the stage.
-        kept: gives the rows or slices of windows that are open before a micro-batch, over `SO_FAR`.
-        closed: gives the windows that a micro-batch closes, over `KEPT`.
-        open: gives the windows that are open after it, over `KEPT`.
-        rest: what is done with windows, over `CLOSED`.
-        decision: the rule that puts windows together from slices; None where windows are kept.
-        corrected: gives the ends of windows that late rows have corrected, over `CLOSED`; None where they don't.
-    """
-
-    stage: Stage
-    query: str
-    kept: str
-    closed: str
-    open: str
-    rest: str
-    decision: Decision | None = None
-    corrected: str | None = None
 
 
 def streamed_windows(statement: Statement, streams: Streams) -> list[WindowFunction]:
@@ -115,8 +91,29 @@ class Windows:
 
     @property
     def corrected(self) -> str | None:
-        """The ends of the windows that it corrects, over `CLOSED`."""
+        """The ends of the windows that it corrects, over `CLOSED`; None where late rows correct nothing."""
         return f"SELECT DISTINCT {END} FROM {CLOSED}\nWHERE NOT {self.is_after('since')}" if self.corrects else None
+
+
+@dataclass(frozen=True)
+class KeptState:
+    """A query whose state is kept.
+
+    Attributes:
+        stage: gives the rows with what tells their slices or windows.
+        query: gives the slices or windows, over the stage.
+        kept: gives the rows or slices of windows that are open before a micro-batch, over `SO_FAR`.
+        windows: the windows of these, over `KEPT`.
+        rest: what is done with windows, over `CLOSED`.
+        decision: the rule that puts windows together from slices; None where windows are kept.
+    """
+
+    stage: Stage
+    query: str
+    kept: str
+    windows: Windows
+    rest: str
+    decision: Decision | None = None
 
 
 WINDOWS = Part("a window function", "make the windows a streaming model of their own, and read that")
@@ -126,24 +123,26 @@ class StateReader:
     """Reads a query whose state is kept.
 
     Args:
-        statement: the query, with window functions as the optimiser reads them.
+        statement: the query, with one window function over streams.
         streams: the names that stand for streams.
-        resolver: finds columns and their types.
+        schema: table or stream -> column -> Spark type, as far as known.
     """
 
-    def __init__(self, statement: Statement, streams: Streams, resolver: Resolver) -> None:
-        [self.tree] = statement.trees
-        self.source = statement.source
+    def __init__(self, statement: Statement, streams: Streams, schema: Schema | None) -> None:
+        read = Statement.parse(statement.windowed(schema).text, "spark", whole=True)
+        [self.tree], [self.function] = read.trees, streamed_windows(read, streams)
+        self.source = read.source
         self.streams = streams
-        self.resolver = resolver
+        self.resolver = Resolver(schema)
 
-    def aggregate(self, function: WindowFunction, identity: frozenset[str]) -> WindowAggregate:
-        """The aggregation over a window function.
+    def aggregate(self, identity: frozenset[str]) -> WindowAggregate:
+        """The aggregation over the window function.
 
         Raises:
             NoRule, TranslationError: it needs other state besides, or what is around it windows of several
                 micro-batches.
         """
+        function = self.function
         below = (function.this, *ctes_of(function.this))
         time = self.resolver.columns(function.this).find(function.timecol.name)
         if time is not None and time.type == NTZ:
@@ -151,13 +150,10 @@ class StateReader:
         if any(node.find(WindowFunction) or next(self.streams.joins(node), None) for node in below):
             raise NoRule("its rows come from windows, or from a join of streams")
         check_around(self.tree, function, below, self.source, self.streams, WINDOWS)
-        return read_aggregate(self.source, self.resolver, function, identity, streams=True)
-
-    @staticmethod
-    def check_end(aggregate: WindowAggregate) -> None:
-        """Refuses a query that doesn't say when its groups end."""
+        aggregate = read_aggregate(self.source, self.resolver, function, identity, streams=True)
         if END not in aggregate.grouping.bounds:
             raise NoRule("it doesn't group by window_end")
+        return aggregate
 
     def rest(self, aggregate: WindowAggregate) -> str:
         """The query around the aggregation."""

@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.interval import ZERO
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction
@@ -91,9 +90,7 @@ def keep_windows(
                 f"write approx_count_distinct, or leave {config} out",
             )
     try:
-        read = Statement.parse(statement.windowed(schema).text, "spark", whole=True)
-        [function] = streamed_windows(read, streams)
-        return _read(StateReader(read, streams, Resolver(schema)), function, utc, config == UPDATE)
+        return _read(StateReader(statement, streams, schema), utc, config == UPDATE)
     except NoRule as reason:
         raise source.error(place, f"{config} can't be had for this query: {reason}", hint) from reason
     except TranslationError as error:
@@ -123,14 +120,13 @@ def _only_window(statement: Statement, streams: Streams, config: str) -> WindowF
     return found[0]
 
 
-def _read(reader: StateReader, function: WindowFunction, utc: bool, corrects: bool) -> KeptState:
+def _read(reader: StateReader, utc: bool, corrects: bool) -> KeptState:
     """The query with its windows kept."""
-    aggregate = reader.aggregate(function, frozenset({END}))
-    reader.check_end(aggregate)
+    aggregate = reader.aggregate(frozenset({END}))
     bounds = _bounds(aggregate)
     staged = StagedWindows(reader.source, reader.resolver, reader.streams, None, utc=utc)
     for edit in staged.edits(reader.tree):
-        if edit.span == reader.source.span(function):
+        if edit.span == reader.source.span(reader.function):
             edit.text()
     [stage] = staged.stages
     # Slices have no length and no place here: rows are grouped by the bounds of their windows.
@@ -144,10 +140,8 @@ def _read(reader: StateReader, function: WindowFunction, utc: bool, corrects: bo
         replace(stage, closes=()),
         str(query),
         changed([*slices.keys, *slices.sets, *bounds], values, _is_after("dropped")),
-        windows.closed,
-        windows.open,
+        windows,
         reader.rest(aggregate),
-        corrected=windows.corrected,
     )
 
 

@@ -274,12 +274,12 @@ def _planned(
             return replace(found, decisions=decisions)
         with blamed_on(source.text, source.span(tree)):
             rest = _translated(kept.rest, "spark", schema)
-        ending = OnWindows if kept.decision is None else OnSlices
+        ending, closed = OnWindows if kept.decision is None else OnSlices, kept.windows
         return replace(
             found,
             stages=(kept.stage,),
             query=kept.query,
-            ending=ending(rest, kept.kept, kept.closed, kept.open if shows_open else None, kept.corrected, end),
+            ending=ending(rest, kept.kept, closed.closed, closed.open if shows_open else None, closed.corrected, end),
             buffered=False,
             decisions=decisions,
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.windows import Window, WindowFunction
 from dbt.adapters.sparkstream.sql.core.writing import Select
@@ -57,11 +56,7 @@ def keep_slices(statement: Statement, streams: Streams, schema: Schema | None, *
     if len(streamed_windows(statement, streams)) > 1:
         raise NoRule("there are other windows beside it")
     try:
-        statement = Statement.parse(statement.windowed(schema).text, "spark", whole=True)
-        [function] = streamed_windows(statement, streams)
-        [rule] = _rules(function)
-        rule.pays(function.window)
-        return _read(StateReader(statement, streams, Resolver(schema)), function, rule, corrects)
+        return _read(StateReader(statement, streams, schema), corrects)
     except TranslationError as error:
         raise NoRule("what stands around it needs windows of several micro-batches") from error
 
@@ -70,11 +65,13 @@ def _rules(function: WindowFunction) -> list[SliceRule[Any]]:
     return [rule for rule in SLICE_RULES if isinstance(function.window, rule.window)]
 
 
-def _read(reader: StateReader, function: WindowFunction, rule: SliceRule[Any], corrects: bool) -> KeptState:
+def _read(reader: StateReader, corrects: bool) -> KeptState:
     """The query with its slices kept."""
-    aggregate = reader.aggregate(function, rule.identity)
+    function = reader.function
+    [rule] = _rules(function)
+    rule.pays(function.window)
+    aggregate = reader.aggregate(rule.identity)
     rule.check(aggregate)
-    reader.check_end(aggregate)
     if counts_values(aggregate):
         raise NoRule("the different values of count(DISTINCT ...) would be kept")
     view = f"__{function.window.name.lower()}_1"
@@ -93,11 +90,9 @@ def _read(reader: StateReader, function: WindowFunction, rule: SliceRule[Any], c
         Stage(view, stage, str(function.timecol.name), _CLOSES, ()),
         str(query),
         _kept(slices),
-        windows.closed,
-        windows.open,
+        windows,
         reader.rest(aggregate),
         Decision(function.window, rule.name),
-        windows.corrected,
     )
 
 
