@@ -69,9 +69,11 @@ def checkpoint(begun: int, done: int | None, committed: int) -> Folders:
         (41, 40, 40, 40, []),  # interrupted before its rows were in the table
         (41, 41, 40, 40, []),  # interrupted between the two notes
         (45, 44, 44, 40, []),  # killed while it was left running
-        (60, 59, 59, 40, ["/offsets", "/offsets/59"]),  # the same, after many micro-batches
-        (40, None, 40, 40, ["/commits"]),  # of version 0.1.0
-        (-1, None, -1, 40, ["/offsets", "/commits"]),  # somebody has removed it
+        (60, 59, 59, 40, ["/offsets", "/commits", "/offsets/59"]),  # the same, after many micro-batches
+        (40, None, 40, 40, []),  # with no note of the sink's
+        (41, None, 40, 40, []),
+        (60, None, 59, 40, ["/offsets", "/commits", "/offsets/59"]),
+        (-1, None, -1, 40, ["/offsets"]),  # somebody has removed it
     ],
 )
 def test_it_is_read_in_one_go(begun: int, done: int | None, committed: int, last: int, asked: list[str]) -> None:

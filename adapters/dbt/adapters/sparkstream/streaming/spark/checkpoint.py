@@ -126,8 +126,9 @@ class Recorded:
             for lines in found[folder].values()
             for line in lines
         ]
-        # A checkpoint of version 0.1.0 has no such note.
-        committed = max(_numbers(commits), default=-1) if done_there else _last(engine, f"{checkpoint}/commits")
+        committed = max(_numbers(commits), default=-1)
+        if committed in (-1, numbers[-1]) and begun >= 0:  # there may be others
+            committed = _last(engine, f"{checkpoint}/commits")
         done = max([committed, *done_there])
         own = Offsets.read(offsets.get(str(done), ())) or Offsets.of(engine, checkpoint, done) if done >= 0 else None
         return cls(begun, done, own or NOTHING_YET, tuple(_entries(found)))

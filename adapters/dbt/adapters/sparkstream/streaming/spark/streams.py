@@ -265,7 +265,11 @@ def limit(max_future: Interval | None, now: str = "current_timestamp()") -> str:
         now: the clock, as SQL. In a stream, Spark's `current_timestamp()` is when the micro-batch was planned. The
             checkpoint has it, so a micro-batch that comes again has the same.
     """
-    return NEVER if max_future is None else f"least({now} + {max_future.sql()}, {NEVER})"
+    if max_future is None:
+        return NEVER
+    # Spark puts the clock in after it has folded constants, so each row computes this; `+ INTERVAL` asks the calendar.
+    micros = min(max_future.micros, 2**58)  # 9,000 years
+    return f"least(timestamp_micros(unix_micros({now}) + {micros}), {NEVER})"
 
 
 def is_ahead(watermark: datetime, max_future: Interval) -> bool:

@@ -125,7 +125,7 @@ class DeltaTable(LoggedTable):
         return {self.name: {f"{PREFIX}table": generation}, self._apart: owned}
 
     def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> DeltaAppend:
-        return DeltaAppend(generation=ledger.generation, **common)
+        return DeltaAppend(generation=ledger.generation, **self._without_note(common))
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         # The commit says whose it is, and is of no micro-batch.

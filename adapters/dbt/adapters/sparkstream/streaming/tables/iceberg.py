@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, properties
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import ICEBERG
 from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, merge_rows
@@ -19,7 +21,9 @@ class IcebergTable(LoggedTable):
     """A table in Iceberg."""
 
     format = ICEBERG
-    _appends = IcebergAppend
+
+    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> IcebergAppend:
+        return IcebergAppend(**self._without_note(common))
 
     @property
     def rebuilt(self) -> Rebuilt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.ledger import GRACE, Holder, Ledger, Stage, is_over
@@ -15,7 +16,12 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, batch_of, u
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
 from dbt.adapters.sparkstream.streaming.tables.staging import Backfilled, Compaction, Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
+from dbt.adapters.sparkstream.streaming.worker.appends import FileAppend, FolderAppend
 from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
+from dbt.adapters.sparkstream.streaming.worker.sink import Sink
+
+_MOVED_AT_ONCE = ("file:", "hdfs:")
+"""How the path of a folder begins that is moved in one step. A store has no folders, and moves file by file."""
 
 
 class FileTable(StreamTable):
@@ -43,6 +49,13 @@ class FileTable(StreamTable):
 
     def can_give_way(self) -> bool:
         return format_of(self.facts().provider).is_files
+
+    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
+        facts = self.facts()
+        if facts.location.startswith(_MOVED_AT_ONCE) and not config.partition_by and common["corrections"] is None:
+            place, file_format = facts.location, config.file_format
+            return FolderAppend(place=place, file_format=file_format, **self._without_note(common))
+        return FileAppend(partitions=len(config.partition_by) + 1, is_managed=facts.kind == "MANAGED", **common)
 
     def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
         facts = self.facts()

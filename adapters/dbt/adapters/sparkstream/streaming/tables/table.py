@@ -36,8 +36,6 @@ class StreamTable:
 
     format = Format("")
     """What it is stored as."""
-    _appends = Append
-    """The sink, with a partition for each micro-batch."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
@@ -170,12 +168,12 @@ class StreamTable:
 
     def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
         """What puts a micro-batch's rows into it."""
-        return self._appends(
-            partitions=len(config.partition_by) + 1,
-            by_files=self.format.is_files,
-            is_managed=self.facts().kind == "MANAGED",
-            **common,
-        )
+        return Append(**common)
+
+    @staticmethod
+    def _without_note(common: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of a sink that finds all rows of a micro-batch in the table or none: nothing else has to say so."""
+        return common if common["producer"] or common["corrections"] else {**common, "done": None}
 
     def facts(self) -> Facts:
         """What the catalog says of it; asked once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
@@ -14,25 +15,13 @@ if TYPE_CHECKING:
 
 
 class Append(Sink):
-    """Appends to a table that has a partition for each micro-batch.
+    """Appends to a table that has the number of the micro-batch as its last column.
 
-    Unless a micro-batch is recorded as done, its rows are compared with the rows that an interrupted attempt has left.
-    Spark moves the partitions one by one, and enters them in the catalog in groups: some partitions may be there while
-    others aren't.
+    One commit of the table's format replaces all that an interrupted attempt has left.
 
     Args:
-        columns: the columns that the table is partitioned by at the end, the number of the micro-batch last.
-        partitions: how many columns it is partitioned by.
-        by_files: whether the table is a folder of files with partitions, as Parquet's is; no for a format that has a
-            list of its files.
-        is_managed: whether files go with their partition when that is dropped.
+        columns: the columns of the table, the number of the micro-batch last.
     """
-
-    def __init__(self, *, partitions: int, by_files: bool, is_managed: bool, **common: Any) -> None:
-        super().__init__(**common)
-        self._partitions = partitions
-        self._by_files = by_files
-        self._is_managed = is_managed
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         self._append(self._numbered(rows, batch), batch)
@@ -41,23 +30,78 @@ class Append(Sink):
         self._append(corrections.rewrite(self._numbered(rows, batch), batch, ends, self._columns[-1]), batch)
 
     def _append(self, rows: DataFrame, batch: int) -> None:
-        number = self._columns[-1]
-        if not self._by_files:
-            from pyspark.sql.functions import expr
+        from pyspark.sql.functions import expr
 
-            # One commit of the format replaces all that an interrupted attempt has left.
-            rows.writeTo(self._table).overwrite(expr(f"{backticked(number)} = {batch}"))
-        elif self._may_be_there(batch):
-            self._complete(rows, batch)
-        else:
-            overwrite(rows, self._table)
+        rows.writeTo(self._table).overwrite(expr(f"{backticked(self._columns[-1])} = {batch}"))
 
     def _numbered(self, rows: DataFrame, batch: int) -> DataFrame:
         *names, number = self._columns
         return rows.selectExpr(*map(backticked, names), f"CAST({batch} AS BIGINT) AS {backticked(number)}")
 
-    def _complete(self, rows: DataFrame, batch: int) -> None:
-        """Writes what an interrupted attempt has not. Right partitions stay: streams may have read their files."""
+
+class FolderAppend(Append):
+    """Appends to a table of files with a folder for each micro-batch, on a disk where folders are moved in one step.
+
+    So the rows of a micro-batch are there as a whole or not at all. INSERT would have the catalog list all partitions,
+    and Spark compile code with the number in it, for every micro-batch.
+
+    Args:
+        place: the table's folder.
+    """
+
+    def __init__(self, *, place: str, file_format: str, **common: Any) -> None:
+        super().__init__(**common)
+        self._place = place.rstrip("/")
+        self._file_format = file_format
+
+    def _write(self, rows: DataFrame, batch: int) -> None:
+        spark, number = rows.sparkSession, self._columns[-1]
+        if self._may_be_there(batch) and self._is_there(spark, batch):
+            read(rows)
+        else:
+            # The text of a number is a value that compiled code refers to.
+            named = [f"{name} AS {name}" for name in map(backticked, self._columns[:-1])]
+            numbered = rows.selectExpr(*named, f"'{batch}' AS {backticked(number)}")
+            writer = numbered.write.mode("overwrite").option("partitionOverwriteMode", "dynamic").partitionBy(number)
+            writer.format(self._file_format).save(self._place)
+        if self._is_there(spark, batch):
+            spark.sql(f"ALTER TABLE {self._table} ADD IF NOT EXISTS PARTITION ({backticked(number)} = {batch})")
+
+    def _is_there(self, spark: SparkSession, batch: int) -> bool:
+        """Whether the micro-batch has a folder: one without rows leaves none."""
+        from pyspark.errors import AnalysisException
+
+        folder = re.sub(r"([\\*?\[\]{}])", r"\\\1", f"{self._place}/{self._columns[-1]}={batch}")  # no wildcards
+        try:
+            return bool(spark.read.text(folder).columns)
+        except AnalysisException as error:
+            if error.getCondition() == "PATH_NOT_FOUND":
+                return False
+            raise
+
+
+class FileAppend(Append):
+    """Appends to a table of files by INSERT.
+
+    Unless a micro-batch is recorded as done, its rows are compared with the rows that an interrupted attempt has left.
+    Spark moves the partitions one by one, and enters them in the catalog in groups: some partitions may be there while
+    others aren't.
+
+    Args:
+        partitions: how many columns it is partitioned by, the last ones.
+        is_managed: whether files go with their partition when that is dropped.
+    """
+
+    def __init__(self, *, partitions: int, is_managed: bool, **common: Any) -> None:
+        super().__init__(**common)
+        self._partitions = partitions
+        self._is_managed = is_managed
+
+    def _append(self, rows: DataFrame, batch: int) -> None:
+        if not self._may_be_there(batch):
+            overwrite(rows, self._table)
+            return
+        # Right partitions stay, as streams may have read their files.
         spark, number = rows.sparkSession, self._columns[-1]
         if self._is_managed:
             # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files

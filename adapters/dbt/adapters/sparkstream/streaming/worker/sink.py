@@ -107,6 +107,7 @@ class Sink:
     Args:
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
+        done: the note of what is done; None where the table itself tells, and nothing else hangs on it.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
         views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
@@ -121,7 +122,7 @@ class Sink:
         query: str | None,
         begun: int,
         fence: Fence,
-        done: Done,
+        done: Done | None,
         history: RowStore | SliceStore | None = None,
         producer: Producer | None = None,
         views: OpenViews | None = None,
@@ -148,7 +149,7 @@ class Sink:
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
         self._fence.check(spark)
-        if self._may_be_there(batch) and self._done.has(spark, batch):
+        if self._may_be_there(batch) and self._done is not None and self._done.has(spark, batch):
             read(rows)
             return
         if self._history is not None:
@@ -172,7 +173,8 @@ class Sink:
                 rows.unpersist()
         if self._views is not None:
             self._views.show(spark, batch)
-        self._done.note(spark, batch, len(ends))
+        if self._done is not None:
+            self._done.note(spark, batch, len(ends))
 
     def _may_be_there(self, batch: int) -> bool:
         """Whether an interrupted attempt may have written rows of a micro-batch."""
