@@ -48,7 +48,7 @@ WHENEVER = Moment("whenever")
 OFFSETS = Moment("offsets", _in("offsets"))
 """A micro-batch has begun."""
 NOTED = Moment("noted", lambda path: "_done/" in path)
-"""The rows are in the table, and a note of it is being made."""
+"""The rows are in the table, and a note of it is being made: where the table itself doesn't tell all."""
 COMMITS = Moment("commits", _in("commits"))
 """A micro-batch is over."""
 STAGING = Moment("staging", lambda path: "/.spark-staging" in path or "/_temporary" in path)
@@ -71,7 +71,7 @@ REPLACING = Moment("replacing", statement="CREATE OR REPLACE TABLE")
 COMMITTED = Moment("committed", lambda path: "/_delta_log/" in path or "/metadata/" in path)
 """Delta or Iceberg commits what a statement has done to the table."""
 
-STREAM = (WHENEVER, OFFSETS, STAGING, MOVED, MOVED, NOTED, COMMITS)
+STREAM = (WHENEVER, OFFSETS, STAGING, MOVED, MOVED, COMMITS)
 BATCH = (WHENEVER, STAGING, MOVED, SWAPPED, SWAPPED)
 
 

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.tables import plain_files
 from dbt.adapters.sparkstream.streaming.worker import corrections, sink
-from dbt.adapters.sparkstream.streaming.worker.appends import Append
+from dbt.adapters.sparkstream.streaming.worker.appends import FileAppend
 from tests.functional.streaming.feed import TABLES, EventRow, Feed
 from tests.functional.streaming.test_constructs import BOUNDS, LAG, SEED, told
 from tests.functional.streaming.test_open import SHOWN, view
@@ -98,7 +98,7 @@ def test_an_interrupted_correction_comes_again(feed: Feed, when: str, monkeypatc
     feed.add("bid", [(4, 1006, "a", 7), (5, 985, "b", 1), (6, 1070, "b", 2)])
     target, method = {
         "before": (corrections.Corrections, "rewrite"),
-        "between": (Append, "_append"),
+        "between": (FileAppend, "_append"),
         "after": (sink.Done, "note"),
     }[when]
     own = getattr(target, method)

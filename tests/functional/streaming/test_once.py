@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.spark import engine
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.worker import appends, sink
-from dbt.adapters.sparkstream.streaming.worker.appends import Append
+from dbt.adapters.sparkstream.streaming.worker.appends import Append, FolderAppend
 from tests.functional.streaming.feed import Feed
 from tests.lib.support import quick_session
 
@@ -371,14 +371,18 @@ def test_a_write_replaces_its_micro_batch_alone(feed: Feed, monkeypatch: pytest.
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "b", 1)])
     feed.run(TUMBLE, keep_late=True)
     feed.add("bid", [(3, 1006, "a", 1), (4, 1100, "b", 1)])
-    write = appends.overwrite
+    mode, write, overwrite = "spark.sql.sources.partitionOverwriteMode", FolderAppend._write, engine.overwrite
 
-    def static(rows: DataFrame, name: str) -> None:
-        rows.sparkSession.conf.set("spark.sql.sources.partitionOverwriteMode", "static")
-        write(rows, name)
+    def micro_batch(own: FolderAppend, rows: DataFrame, batch: int) -> None:
+        rows.sparkSession.conf.set(mode, "static")
+        write(own, rows, batch)
 
-    monkeypatch.setattr(appends, "overwrite", static)
-    monkeypatch.setattr(engine, "overwrite", static)
+    def late_rows(rows: DataFrame, name: str) -> None:
+        rows.sparkSession.conf.set(mode, "static")
+        overwrite(rows, name)
+
+    monkeypatch.setattr(FolderAppend, "_write", micro_batch)
+    monkeypatch.setattr(engine, "overwrite", late_rows)
     assert feed.run(TUMBLE, keep_late=True).late == 1
     feed.add("bid", [(5, 1006, "a", 1)])
     assert feed.run(TUMBLE, keep_late=True).late == 1

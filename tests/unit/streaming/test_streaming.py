@@ -188,8 +188,8 @@ def test_how_far_ahead_a_time_may_be() -> None:
     assert StreamConfig.read({"max_future": "2 hours"}).max_future == Interval.parse("2 hours")
     assert StreamConfig.read({"max_future": "off"}).max_future is None
     assert StreamConfig.read({"max_future": False}).max_future is None  # as YAML reads `off`
-    day = "timestamp_micros(unix_micros(current_timestamp()) + 86400000000)"
-    assert limit(Interval.parse("1 day")) == f"least({day}, timestamp'9999-01-01')"
+    in_a_day = "timestamp_micros(unix_micros(current_timestamp()) + 86400000000)"
+    assert limit(Interval.parse("1 day")) == f"least({in_a_day}, timestamp'9999-01-01')"
     years = f"timestamp_micros(unix_micros(now) + {2**58})"
     assert limit(Interval.parse("100000000 days"), "now") == f"least({years}, timestamp'9999-01-01')"
     assert limit(None) == "timestamp'9999-01-01'"

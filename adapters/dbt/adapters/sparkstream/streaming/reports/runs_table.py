@@ -75,8 +75,7 @@ class RunsTable:
             corrected: micro-batch -> closed windows that late rows have corrected; none where it isn't named.
         """
         if not batches:
-            if not self._engine.exists(self._model.runs):
-                self._described()
+            self._described()
             return
         found = []
         for batch in batches:
@@ -186,7 +185,11 @@ class RunsTable:
         """Makes the table, or adds missing columns to it; returns its description in the catalog."""
         engine, table = self._engine, self._model.runs
         with _lock:
-            if not engine.exists(table):
+            try:
+                rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table}")
+            except StreamingError as error:
+                if error.fault.condition != "TABLE_OR_VIEW_NOT_FOUND":
+                    raise
                 columns = [f"{name} {type_} COMMENT {string_literal(text)}" for name, (type_, text) in COLUMNS.items()]
                 columns.append("model STRING COMMENT 'unique id of the model'")
                 file_format = self._model.config.file_format if is_in_catalog(table) else "parquet"
@@ -194,7 +197,8 @@ class RunsTable:
                     f"CREATE TABLE IF NOT EXISTS {table} (\n  " + ",\n  ".join(columns) + f"\n) USING {file_format}\n"
                     "PARTITIONED BY (model)\nCOMMENT 'the micro-batches of streaming models'"
                 )
-            facts = {str(row[0]): str(row[1]) for row in engine.sql(f"DESCRIBE TABLE EXTENDED {table}")}
+                rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table}")
+            facts = {str(row[0]): str(row[1]) for row in rows}
             if missing := [f"{name} {type_}" for name, (type_, _) in COLUMNS.items() if name not in facts]:
                 engine.sql(f"ALTER TABLE {table} ADD COLUMNS ({', '.join(missing)})")
             return facts
