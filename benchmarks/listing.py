@@ -55,7 +55,9 @@ class Table:
         else:
             self._spark.conf.set(TASKS, tasks)
         self._spark.sql("REFRESH TABLE t")
-        Engine(self._spark).files("t", f"{scheme}{self._folder}", f"micro_batch >= {self._batch}" if is_new else None)
+        with Engine(self._spark).listing(f"{scheme}{self._folder}"):
+            rows = self._spark.table("t")
+            (rows.where(f"micro_batch >= {self._batch}") if is_new else rows).inputFiles()
 
 
 @click.command(help=__doc__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,15 +158,14 @@ class Engine:
         with spark_errors():
             return bool(self._spark.catalog.tableExists(table))
 
-    def files(self, table: str, folder: str, where: str | None = None) -> list[str]:
-        """The data files of a table.
+    def files(self, table: str, folder: str) -> list[str]:
+        """The data files of a table, which lies in the folder."""
+        with spark_errors(), self.listing(folder):
+            return list(self._spark.table(table).inputFiles())
 
-        Args:
-            where: a condition on columns that it is partitioned by, for the files of some partitions.
-        """
-        with spark_errors(), listed_at_once(self._spark, folder):
-            rows = self._spark.table(table)
-            return list((rows if where is None else rows.where(where)).inputFiles())
+    def listing(self, folder: str) -> AbstractContextManager[None]:
+        """Has Spark list what is below a table's folder without a job, where the block reads the table."""
+        return listed_at_once(self._spark, folder)
 
     def columns(self, table: str) -> list[str]:
         """The names of a table's columns."""

@@ -129,10 +129,9 @@ class FileTable(StreamTable):
         return other._digest(other._written())
 
     def _written(self, after: int | None = None) -> list[str]:
-        """Its data files; its partitions where corrections give them other files."""
+        """Its data files; its partitions where corrections give them other files, of micro-batches after one."""
         if not self.facts().updates:
-            # There may be thousands of partitions from before, so Spark lists new ones alone.
-            return self._engine.files(self.name, self.facts().location, None if after is None else f"{BATCH} > {after}")
+            return self.files()
         names = [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
         return names if after is None else [name for name in names if (batch_of(name) or 0) > after]
 
@@ -163,10 +162,12 @@ class FileTable(StreamTable):
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
-        new = self._written(after)
+        updates = self.facts().updates
+        found = self._appended(after, finished, windows, "NULL" if updates else "input_file_name()")
+        new = self._written(after) if updates else [name for *_, files in found for name in files]
         self._files = [*up_to(self._files, after), *new]
-        found = self._appended(after, windows, len(new))
-        return {n: counts for n, counts in found.items() if n <= finished}, self._digest(up_to(self._files, finished))
+        recorded = self._digest(up_to(self._files, finished))
+        return {number: (rows, closed) for number, rows, closed, _ in found if number <= finished}, recorded
 
     def corrected(self) -> dict[str, float]:
         if self._files_left is not None:

@@ -27,8 +27,11 @@ from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replaceme
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from dbt.adapters.sparkstream.streaming.worker.sink import Sink
 
-FEW_FILES = 16
-"""So many data files are read by one task."""
+FEW = 4
+"""The rows of so many micro-batches are counted by one task."""
+
+FILE = "__file"
+"""The column with the file of a row."""
 
 
 class StreamTable:
@@ -223,8 +226,8 @@ class StreamTable:
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
         """Rows, and windows where columns tell, that each micro-batch has appended; and what `check_foreign` needs."""
-        found = self._appended(after, windows, None)
-        return {n: counts for n, counts in found.items() if n <= finished}, ""
+        found = self._appended(after, finished, windows)
+        return {number: (rows, closed) for number, rows, closed, _ in found if number <= finished}, ""
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         """Replaces rows, in one step that readers see."""
@@ -270,16 +273,24 @@ class StreamTable:
         """The fields to record when late rows have corrected windows."""
         return {}
 
-    def _appended(self, after: int, windows: Sequence[str], new: int | None) -> dict[int, tuple[int, int | None]]:
-        """Rows, and windows where columns tell them, that each micro-batch after one has appended."""
-        # Rows of a few files are counted by one task faster than several can divide them up.
-        hint = "/*+ COALESCE(1) */ " if new is not None and new <= FEW_FILES else ""
-        distinct = f"count(DISTINCT {', '.join(map(backticked, windows))})" if windows else "NULL"
-        rows = self._engine.sql(
-            f"SELECT {BATCH}, count(*), {distinct} FROM (SELECT {hint}* FROM {self.name} WHERE {BATCH} > {after})"
-            f" GROUP BY {BATCH}"
-        )
-        return {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows}
+    def _appended(
+        self, after: int, finished: int, windows: Sequence[str], file: str = "NULL"
+    ) -> list[tuple[int, int, int | None, list[str]]]:
+        """Rows, windows where columns tell them, and files that each micro-batch after one has appended.
+
+        Args:
+            file: the path of a row's file, as SQL; without it, no files are named.
+        """
+        # A few micro-batches are counted by one task faster than several can divide them up.
+        hint = "/*+ COALESCE(1) */ " if finished - after <= FEW else ""
+        names = ", ".join(map(backticked, windows))
+        distinct, read = (f"count(DISTINCT {names})", f", {names}") if windows else ("NULL", "")
+        appended = f"SELECT {hint}{BATCH}{read}, {file} AS {FILE} FROM {self.name} WHERE {BATCH} > {after}"
+        with self._engine.listing(self.facts().location):
+            rows = self._engine.sql(
+                f"SELECT {BATCH}, count(*), {distinct}, collect_set({FILE}) FROM ({appended}) GROUP BY {BATCH}"
+            )
+        return [(int(r[0]), int(r[1]), None if r[2] is None else int(r[2]), list(r[3])) for r in rows]
 
 
 def _comment(text: str | None) -> str:
