@@ -27,7 +27,7 @@ from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch
 from dbt.adapters.sparkstream.streaming.worker import appends, sink
 from dbt.adapters.sparkstream.streaming.worker.appends import Append, FolderAppend
 from tests.functional.streaming.feed import Feed
-from tests.lib.support import quick_session
+from tests.lib.support import quick_session, seldom
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -516,3 +516,30 @@ def test_errors_say_what_to_do(feed: Feed, sql: str, options: dict[str, Any], wo
         feed.run(sql, **options)
     for word in words:
         assert word in str(error.value)
+
+
+@pytest.mark.parametrize("file_format", ["parquet", *seldom(["orc", "csv", "json"])])
+@pytest.mark.parametrize("root", ["root", *seldom(["a [b] {c} d%20e"])])
+def test_a_killed_micro_batch_in_a_folder_of_the_users(
+    feed: Feed, root: str, file_format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is there, and no partition: its files stay, and the catalog gets the partition."""
+    place = Path(feed.folder("x").removeprefix("file:")).parent / root
+    options: dict[str, Any] = {"file_format": file_format, "location_root": f"file:{place}"}
+    feed.add("bid", [(1, 1005, "a", 1)])
+    feed.run(ROWS, **options)
+    feed.add("bid", [(2, 1006, "a", 2), (3, 1007, "a", None)])
+
+    def dies(*_: object) -> bool:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
+        patched.setattr(FolderAppend, "_is_there", dies)
+        feed.run(ROWS, **options)
+    assert feed.table() == [(1, 1)]
+    [written] = (place / "model" / "micro_batch=1").glob("part-*")
+    feed.run(ROWS, **options)
+    assert sorted(feed.table(), key=str) == [(1, 1), (2, 2), (3, None)]
+    assert list((place / "model" / "micro_batch=1").glob("part-*")) == [written]
+    assert feed.run(ROWS, **options).rows == 0
+    assert feed.spark.sql(f"SHOW PARTITIONS {feed.schema}.model").count() == 2

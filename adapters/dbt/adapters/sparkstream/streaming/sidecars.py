@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 OWNER = "table"
 """The file beside a checkpoint that says where the table lies."""
@@ -86,7 +87,9 @@ class Sidecars:
         # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
         own, location = self.folder(ledger), path_of(self._table.facts().location)
         self._engine.folders.write_lines(f"{own}/{OWNER}", [location])
-        others = self._engine.folders.named_lines(f"{parent_of(own)}/{self._model.identifier}-*/{OWNER}")
+        others = self._engine.folders.named_lines(
+            f"{exactly(parent_of(own))}/{exactly(self._model.identifier)}-*/{OWNER}"
+        )
         owned = {parent_of(parent_of(file)): 0 for file, line in others if line == location}
         self._empty({**owned, **left}, ledger)
 

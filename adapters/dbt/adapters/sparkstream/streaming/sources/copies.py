@@ -9,6 +9,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.kind import Kind
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 PARTS = 50
 """So many text files of records are put into one."""
@@ -45,7 +46,7 @@ class Copies:
 
     def note(self, stored: Mapping[str, Stored]) -> None:
         """Records what files hold that were read."""
-        records = self._engine.folders.named_lines(self._records)
+        records = self._engine.folders.named_lines(exactly(self._records))
         known = {json.loads(line)[0] for _, line in records}
         new = {name: file for name, file in stored.items() if name not in known}
         if not new:

@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored, parent_of, path_of, within
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,8 @@ class Sources:
         folder, listing = str(self._folder(source)), source.kind.listing
         key = folder, *sorted(listing.items())
         if key not in self._files:
-            self._files[key] = self._engine.folders.stored_files(folder, listing)
+            path = folder if source.reader else exactly(folder)
+            self._files[key] = self._engine.folders.stored_files(path, listing)
         return self._files[key]
 
     def _folder(self, source: StreamSource) -> str | None:

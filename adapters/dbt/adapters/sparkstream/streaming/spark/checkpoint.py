@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions, 
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 LOOKS = 25
 PAUSE = 0.2
@@ -110,7 +111,7 @@ class Recorded:
         some = ",".join(map(str, numbers))
         found: dict[str, dict[str, list[str]]] = {}
         for path, line in engine.folders.named_lines(
-            f"{checkpoint}{{_done/part-*,/offsets/{{{some}}},/commits/{{{some}}},/sources/*/*}}"
+            f"{exactly(checkpoint)}{{_done/part-*,/offsets/{{{some}}},/commits/{{{some}}},/sources/*/*}}"
         ):
             *_, folder, name = path.split("/")
             found.setdefault(folder, {}).setdefault(name, []).append(line)

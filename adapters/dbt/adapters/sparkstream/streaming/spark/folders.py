@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from dbt.adapters.sparkstream.spark.connect import expression
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,10 +83,14 @@ class Folders:
 
     def lines(self, path: str) -> list[str]:
         """The lines of the text files in a folder; none where there is no folder."""
-        return [line for (line,) in self._read(path, "value")]
+        return [line for (line,) in self._read(exactly(path), "value")]
 
     def named_lines(self, path: str) -> list[tuple[str, str]]:
-        """The lines of the text files in folders, each with the file's path; none where there is no folder."""
+        """The lines of the text files in folders, each with the file's path; none where there is no folder.
+
+        Args:
+            path: of the folders, with Hadoop's wildcards.
+        """
         return [(file, line) for file, line in self._read(path, "_metadata.file_path", "value")]
 
     def write_lines(self, path: str, lines: Sequence[str], mode: str = "overwrite") -> None:
@@ -109,11 +114,16 @@ class Folders:
         with spark_errors():
             self._spark.sql(query).coalesce(1).write.mode("overwrite").parquet(path)
 
-    def stored_files(self, path: str, options: Mapping[str, str] = _ALL) -> dict[str, Stored]:
+    def stored_files(self, path: str, options: Mapping[str, str] | None = None) -> dict[str, Stored]:
         """The files in a folder and in folders below, by their paths.
 
         Files and folders with names that begin with `_` or `.` are left out. Empty where there is no folder.
+
+        Args:
+            options: of a source that lists its files; its path may have wildcards.
         """
+        if options is None:
+            path, options = exactly(path), _ALL
         # And not the content, which Spark doesn't read then. Partitions may have the names of the format's columns.
         with _no_folder(), spark_errors(), listed_at_once(self._spark, path):
             files = self._spark.read.format("binaryFile").options(**options).load(path)
@@ -144,7 +154,7 @@ class Folders:
 
     def names(self, path: str) -> set[str]:
         """The names of the files in a folder; none where there is no folder."""
-        return {name for (name,) in self._read(path, "_metadata.file_name")}
+        return {name for (name,) in self._read(exactly(path), "_metadata.file_name")}
 
     def _read(self, path: str, *columns: str) -> list[tuple[str, ...]]:
         with _no_folder(), spark_errors():

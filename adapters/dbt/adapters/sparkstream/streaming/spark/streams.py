@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as OBSERVED_VALUES
 from dbt.adapters.sparkstream.streaming.sources.values import parsed, seen, unreadable
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -122,7 +123,7 @@ class Streams:
                     # With all columns, though the files have one: of a NULL in the query Spark would know that it meets
                     # no row of a join, and then it doesn't read the marks.
                     stored = [f for f in stream.schema.fields if f.dataType.typeName() not in _NOT_IN_FILES]
-                    marks = self._spark.readStream.schema(StructType(stored)).parquet(flush)
+                    marks = self._spark.readStream.schema(StructType(stored)).parquet(exactly(flush))
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(backticked(event_time), watermark.words())
                 if until is not None:

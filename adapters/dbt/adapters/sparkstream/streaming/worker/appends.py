@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, overwrite, read
 
 if TYPE_CHECKING:
@@ -71,9 +71,8 @@ class FolderAppend(Append):
         """Whether the micro-batch has a folder: one without rows leaves none."""
         from pyspark.errors import AnalysisException
 
-        folder = re.sub(r"([\\*?\[\]{}])", r"\\\1", f"{self._place}/{self._columns[-1]}={batch}")  # no wildcards
         try:
-            return bool(spark.read.text(folder).columns)
+            return bool(spark.read.text(exactly(f"{self._place}/{self._columns[-1]}={batch}")).columns)
         except AnalysisException as error:
             if error.getCondition() == "PATH_NOT_FOUND":
                 return False

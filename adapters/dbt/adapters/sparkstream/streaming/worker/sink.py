@@ -8,6 +8,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -87,7 +89,7 @@ class Done:
         from pyspark.errors import AnalysisException
 
         try:
-            lines = [row[0].partition(" ") for row in spark.read.text(self._folder).collect()]
+            lines = [row[0].partition(" ") for row in spark.read.text(exactly(self._folder)).collect()]
         except AnalysisException as error:
             if error.getCondition() == "PATH_NOT_FOUND":
                 return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from dbt.adapters.sparkstream.streaming.worker.paths import exactly
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -45,7 +47,7 @@ class Watermark:
     def _of(self, spark: SparkSession, batch: int) -> int:
         if batch in self._known:
             return self._known[batch]
-        facts = json.loads(spark.read.text(f"{self._checkpoint}/offsets/{batch}").collect()[1][0])
+        facts = json.loads(spark.read.text(exactly(f"{self._checkpoint}/offsets/{batch}")).collect()[1][0])
         return int(facts["batchWatermarkMs"])
 
 
@@ -109,7 +111,7 @@ class _Kept:
         rows.write.mode("overwrite").parquet(f"{self._folder}/{name}")
 
     def _read(self, rows: DataFrame, name: str) -> DataFrame:
-        return rows.sparkSession.read.schema(rows.schema).parquet(f"{self._folder}/{name}")
+        return rows.sparkSession.read.schema(rows.schema).parquet(exactly(f"{self._folder}/{name}"))
 
     def _flagged(self, rows: DataFrame, is_new: str) -> DataFrame:
         return rows if self._flag is None else rows.selectExpr("*", f"{is_new} AS {self._flag}")
