@@ -246,3 +246,9 @@ class TestDescription:
             translate("select * from tumble(t,\n  ts)")
         line, mark = raised.value.describe("here").split("\n")[2:4]
         assert line.endswith("tumble(t,") and mark.endswith("^" * len("tumble(t,"))
+
+
+@pytest.mark.parametrize("dialect", ["flink", "openmldb", "sqlstream"])
+def test_an_empty_name_is_no_size_of_a_type(dialect: str) -> None:
+    with pytest.raises(TranslationError, match="can't be parsed"):
+        translate("SELECT CAST(a AS CHAR(``)) AS b FROM t", dialect)

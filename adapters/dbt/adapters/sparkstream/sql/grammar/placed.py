@@ -186,6 +186,11 @@ class PlacedParser(SparkParser):
         in_expression = check_func and not schema and not allow_identifiers
         return self._once("type", read) if in_expression else read()
 
+    def _parse_type_size(self) -> exp.DataTypeParam | None:
+        """The size in `CHAR(3)`; an empty name in quotes is none."""
+        empty = self._curr and self._curr.token_type == TokenType.IDENTIFIER and not self._curr.text
+        return None if empty else super()._parse_type_size()
+
     def _parse_disjunction(self) -> exp.Expr | None:
         """An expression; sqlglot reads what is in ARRAY[x] for the length of a type first."""
         is_array = self._curr and self._next and self._next.token_type == TokenType.L_BRACKET
