@@ -245,7 +245,6 @@ class TestRefused(Pairs):
             (f"SELECT id FROM t WHERE max(x) OVER w > 1 WINDOW w AS ({W} {ROWS})", "WHERE", "max(x) OVER w", "subquery"),
             (f"SELECT max(x) OVER AS y {window}", "in parentheses", "OVER AS", "OVER ("),
             ("SELECT max(x) OVER ROWS_RANGE BETWEEN 1s PRECEDING AND CURRENT ROW FROM t", "in parentheses", "OVER ROWS_RANGE", "OVER ("),
-            (f"SELECT case when n > 1 then x end OVER w {window}", "OVER stands behind a call", "case when n > 1 then x end OVER w", "identity"),
             (f"SELECT count_where(x) OVER w {window}", "takes 2 arguments", "count_where(x)", "count_where(x, condition)"),
             (f"SELECT top_n_key_sum_cate_where(x, k) OVER w {window}", "takes 4", "top_n_key_sum_cate_where(x, k)", "(x, condition, category, 2)"),
             (f"SELECT sum(n, x) OVER w {window}", "takes 1 argument,", "sum(n, x)", "sum(x)"),
@@ -282,6 +281,10 @@ class TestRefused(Pairs):
         self.refused("SELECT STREAM n FROM t OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS o", "t has a window in FROM", at="t OVER (RANGE INTERVAL '1' HOUR PRECEDING)", hint="JOIN b OVER (...) AS b ON", dialect="sqlstream")
         self.refused("SELECT STREAM EXP_AVG(n, 5) OVER (ROWS 3 PRECEDING) FROM t", "takes a constant interval", at="5", hint="INTERVAL '10' MINUTES", dialect="sqlstream")
         self.refused("SELECT STREAM EXP_AVG(n, INTERVAL '0' SECOND) OVER (ROWS 3 PRECEDING) FROM t", "positive interval", at="INTERVAL '0' SECOND", hint="INTERVAL '10' SECOND", dialect="sqlstream")
+
+    def test_over_behind_what_is_no_call_is_left_to_spark(self) -> None:
+        sql = f"SELECT case when n > 1 then x end OVER w AS y FROM t WINDOW w AS ({W} {ROWS})"
+        assert "case when n > 1 then x end OVER w" in translate(sql, "openmldb", schema=TYPED)
 
     def test_spark_names_its_own_windows(self) -> None:
         with pytest.raises(TranslationError, match="row_number numbers a partition"):

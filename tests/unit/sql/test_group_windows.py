@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql import translate
 from tests.unit.sql.pairs import Pairs
 
 HOUR = "window(CAST(ts AS TIMESTAMP_NTZ), '1 hour')"
@@ -119,8 +120,9 @@ class TestRefused(Pairs):
             self.refused("select count(*) from t group by " + sets.format("tumble(ts, '1h')"), "GROUPING SETS", at="tumble(ts, '1h')", hint="FROM TUMBLE(TABLE t")
             self.refused_flink("SELECT COUNT(*) FROM t GROUP BY " + sets.format("TUMBLE(ts, INTERVAL '1' HOUR)"), "GROUPING SETS", at="TUMBLE(ts, INTERVAL '1' HOUR)", hint="FROM TUMBLE(TABLE t")
 
-    def test_cumulate_is_no_group_window(self) -> None:
-        self.refused("select count(*) from t group by cumulate(ts, '1h', '1d')", "CUMULATE", at="cumulate(ts, '1h', '1d')", hint="FROM CUMULATE(TABLE t")
+    def test_cumulate_in_group_by_is_left_to_spark(self) -> None:
+        sql = "select count(*) from t group by cumulate(ts, INTERVAL '1' HOUR, INTERVAL '1' DAY)"
+        assert "cumulate(ts, INTERVAL '1' HOUR, INTERVAL '1' DAY)" in translate(sql, "flink", schema=NTZ)
 
     def test_time_column(self) -> None:
         self.refused("select count(*) from t group by k, tumble(day, '1h')", "of type date", at="day", hint="CAST(day AS TIMESTAMP)", schema={"t": {"day": "date"}})

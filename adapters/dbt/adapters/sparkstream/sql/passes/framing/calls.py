@@ -15,6 +15,9 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FROM_LAST, FramedWindow, 
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, inside
 
+_CALLED = (exp.Func, exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
+"""What stands before OVER."""
+
 
 @dataclass(eq=False)
 class Window:
@@ -109,7 +112,7 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None]) 
         if id(node) in definitions:
             continue
         window = _window_of(source, node, windows)
-        if window:
+        if window and isinstance(node.this, _CALLED):  # else Spark refuses OVER there
             found.append(_read(source, node, window))
     found.sort(key=lambda c: (c.span[0], -c.span[1]))
     outer: list[Call] = []
@@ -155,15 +158,7 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call:
         condition = function.expression.this if isinstance(function, exp.Filter) else condition
         function = function.this
     span = source.span(node)
-    name = source.tokens.at(span[0])
-    kinds = [token.token_type for token in source.tokens[name : name + 2]]
-    if kinds[1:] != [TokenType.L_PAREN] or kinds[0] in (TokenType.CASE, TokenType.L_PAREN):
-        raise source.error(
-            span,
-            "OVER stands behind a call, and this is none",
-            "write it behind every aggregate, or identity(expression) OVER w",
-        )
-    call = read_call(source, function, name, window)
+    call = read_call(source, function, source.tokens.at(span[0]), window)
     call.span, call.filter, call.ignore_nulls = span, condition, ignore
     call.from_last = bool(function.meta.get(FROM_LAST))
     item: exp.Expr = node

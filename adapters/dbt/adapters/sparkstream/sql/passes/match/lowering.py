@@ -99,23 +99,6 @@ def _names(match: MatchRecognize) -> MatchNames:
     return MatchNames.of(match.pattern.variables, [key.name for key in match.keys])
 
 
-_BEFORE = "write LAST(A.x, 1) for the row of A before its last"
-_BEHIND = "define a further variable, and write its column"
-_ABSENT = {
-    "PREV": ("Flink has no PREV", _BEFORE),
-    "LAG": ("LAG reads the rows of a window, and not those of a match", _BEFORE),
-    "NEXT": ("Flink has no NEXT", _BEHIND),
-    "LEAD": ("LEAD reads the rows of a window, and not those of a match", _BEHIND),
-    "FIRST_VALUE": ("FIRST_VALUE over the rows of a variable isn't here", "write FIRST(A.x)"),
-    "LAST_VALUE": ("LAST_VALUE over the rows of a variable isn't here", "write LAST(A.x)"),
-    "CLASSIFIER": ("Flink has no CLASSIFIER", "write a constant for each variable in MEASURES"),
-    "MATCH_NUMBER": ("Flink has no MATCH_NUMBER", "write ROW_NUMBER() OVER (PARTITION BY ...) around the query"),
-    "MATCH_PROCTIME": ("MATCH_PROCTIME is the clock's time, which no two runs share", "write MATCH_ROWTIME()"),
-    "FINAL": ("Flink has no FINAL in DEFINE", "leave it out"),
-    "RUNNING": ("Flink has no RUNNING", "leave it out"),
-}
-
-
 class Checks:
     """Checks a MATCH_RECOGNIZE."""
 
@@ -198,8 +181,8 @@ class Checks:
     def _check_call(self, call: exp.Anonymous, top: exp.Expr) -> None:
         name = call.name.upper()
         span = self._source.call_span(call)
-        if name in _ABSENT:
-            self._refuse(span, *_ABSENT[name])
+        if name == "MATCH_PROCTIME":
+            self._refuse(span, f"{name} is the clock's time, which no two runs share", f"write {ROWTIME}()")
         if name == ROWTIME and call.expressions:
             self._refuse(span, f"{ROWTIME} takes no argument here", f"write {ROWTIME}()")
         if is_aggregate_call(call) and name not in AGGREGATES:

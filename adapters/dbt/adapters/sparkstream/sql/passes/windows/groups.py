@@ -95,7 +95,7 @@ class GroupWindows:
         """Spark's window in the place of every group window and auxiliary function of a statement."""
         calls: dict[int, list[exp.Anonymous]] = {}
         for call in find(tree, exp.Anonymous):
-            if is_call(call, (*GROUP_WINDOWS, *AUXILIARY, "CUMULATE")):
+            if is_call(call, (*GROUP_WINDOWS, *AUXILIARY)):
                 calls.setdefault(id(enclosing(call, exp.Select)), []).append(call)
         for select in find(tree, exp.Select) if calls else ():
             if id(select) in calls:
@@ -113,18 +113,9 @@ class GroupWindows:
 
     def _select(self, select: exp.Select, calls: list[exp.Anonymous]) -> Iterator[Edit]:
         group = select.args.get("group")
-        keys = group.expressions if group else []
         windows = [k for k in (own(group, exp.Anonymous) if group else ()) if is_group_window(k, self._strict)]
         if not self._strict and not windows:  # a function of the user's own may have one of these names
             calls = [c for c in calls if is_call(c, AUXILIARY)]
-        for key in keys:
-            if is_call(key, ("CUMULATE",)) and (self._strict or len(key.expressions) > 2):
-                raise self._source.error(
-                    self._source.call_span(key),
-                    "CUMULATE is no group window",
-                    "write FROM CUMULATE(TABLE t, DESCRIPTOR(ts), step, size) and group by window_start, window_end",
-                )
-        calls = [c for c in calls if not is_call(c, ("CUMULATE",))]
         if not self._strict:
             times = {normal_form(w.expressions[0]) for w in windows}
             calls = [c for c in calls if _has_interval(c) or (c.expressions and normal_form(c.expressions[0]) in times)]
