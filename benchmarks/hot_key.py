@@ -101,6 +101,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         settings = {"spark.master": f"local[{CORES}]", "spark.driver.memory": "3g", "spark.sql.shuffle.partitions": "8"}
+        settings["spark.sql.window.segmentTree.enabled"] = "true"  # as the adapter sets it
         spark = spark_session(settings, Path(folder))
         schema = {"t": make_table(spark, Path(folder), options.rows, options.skew)}
         print(f"{options.rows:,} rows, {options.skew:.0%} of them of one key")
