@@ -65,6 +65,10 @@ class Rows:
         return bool(self.frame.isStreaming)
 
 
+_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+_RENAMES = "FileSystemBasedCheckpointFileManager"
+_PACKAGES = "org.apache.spark.sql.execution.streaming.checkpointing", "org.apache.spark.sql.execution.streaming"
+"""Where Spark has that class, from 4.1 on and before."""
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
 
@@ -339,6 +343,7 @@ class Engine:
         from dbt.adapters.sparkstream.streaming.worker import appends, corrections, open_views, paths, state
         from dbt.adapters.sparkstream.streaming.worker import sink as sinks
 
+        self._write_checkpoints_at_once(checkpoint)
         for module in (literals, appends, corrections, open_views, paths, sinks, state):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
@@ -346,6 +351,19 @@ class Engine:
         query = writer.foreachBatch(sink)
         with spark_errors():
             return Running(started(query.start) if is_connect(self._spark) else query.start())
+
+    def _write_checkpoints_at_once(self, checkpoint: str) -> None:
+        """Has Spark rename the files of a checkpoint on a disk of this machine by one call of the system.
+
+        Its own choice for a disk, Hadoop's FileContext, starts four processes (`readlink`) for each file.
+        """
+        if self._url is not None or not checkpoint.startswith("file:") or self.setting(_MANAGER):
+            return
+        loadable: Any = self._spark._jvm.org.apache.spark.util.Utils.classIsLoadable  # type: ignore[union-attr]
+        for name in (f"{package}.{_RENAMES}" for package in _PACKAGES):
+            if loadable(name):
+                self._spark.conf.set(_MANAGER, name)
+                return
 
 
 def _marked(rows: DataFrame, name: str, metadata: dict[str, Any]) -> DataFrame:
