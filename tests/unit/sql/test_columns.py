@@ -199,3 +199,19 @@ def test_a_name_among_many_inputs_takes_no_longer(monkeypatch: pytest.MonkeyPatc
         return asked
 
     assert asked_for(80) < 5 * asked_for(20)
+
+
+@pytest.mark.parametrize(
+    ("star", "expected"),
+    [
+        ("* EXCEPT (`a,b`, `(c`)", "* EXCEPT (`a,b`, `(c`, __arrival, __key, __order)"),
+        ("t.* except ( `x)` /* one */ )", "t.* except ( `x)` /* one */ , __arrival, __key, __order)"),
+        ("* /* all */", "* EXCEPT (__arrival, __key, __order) /* all */"),
+    ],
+)
+def test_a_star_leaves_out_what_its_author_does(star: str, expected: str) -> None:
+    frame = "PARTITION BY k ORDER BY ts ROWS_RANGE BETWEEN 10s PRECEDING AND CURRENT ROW MAXSIZE 3"
+    schema = {"t": {"a,b": "int", "(c": "int", "x)": "int", "k": "string", "ts": "timestamp", "v": "int"}}
+    assert translate(f"SELECT {star}, sum(v) OVER w AS s FROM t WINDOW w AS ({frame})", schema=schema).startswith(
+        f"SELECT {expected}, CASE "
+    )

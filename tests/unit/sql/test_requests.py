@@ -47,6 +47,12 @@ def test_stars_and_subqueries_pass_the_mark_on() -> None:
     )
 
 
+def test_columns_that_a_star_leaves_out_stay_out() -> None:
+    assert request("select * except (k) from t", "spark") == answer(
+        f"select * except (k, __request), __request AS __request from {RELATION} AS t"
+    )
+
+
 def test_tables_that_are_joined_stay_as_they_are() -> None:
     text = request("SELECT a.id, b.id AS other FROM t AS a LAST JOIN t AS b ORDER BY b.ts ON a.k = b.k")
     assert text.count("UNION ALL") == 1 and "a.__request AS __request" in text

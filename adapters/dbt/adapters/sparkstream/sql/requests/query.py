@@ -12,7 +12,6 @@ subquery with windows or LAST JOIN over the main table that is joined to it hold
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -181,15 +180,16 @@ class _Rewriting:
     def _edit_items(self, select: exp.Select, block: Block, lead: str | None, passes: bool) -> Iterator[Edit]:
         """Takes the mark out of every `*`, and adds it behind the last item."""
         names = [name_of(s) or "" for s in sources(select)]
-        for item in block.projections:
-            star = re.fullmatch(r"(?:(.*\S)\s*\.\s*)?\*", self._source.text[slice(*item)].strip(), re.S)
-            if not star or (star[1] and _plain(star[1]) != _plain(lead or "")):
+        for index, item in enumerate(select.expressions):
+            of = item.table if isinstance(item, exp.Column) else ""
+            star = block.star(index)
+            if star is None or (of and _plain(of) != _plain(lead or "")):
                 continue
-            if star[1] or len(names) == 1:
-                text = f"{star[1] + '.' if star[1] else ''}* EXCEPT ({MARK})"
-            else:
+            span = block.projections[index]
+            text = block.text(span, [block.without(index, star, [MARK])])
+            if not of and len(names) > 1 and not star.args.get("except_"):
                 text = ", ".join(f"{n}.* EXCEPT ({MARK})" if n == lead else f"{n}.*" for n in names)
-            yield Edit(item, lambda text=text: text)  # type: ignore[misc]
+            yield Edit(span, lambda text=text: text)  # type: ignore[misc]
         if passes:
             end = block.projections[-1][1]
             prefix = f"{lead}." if len(names) > 1 else ""

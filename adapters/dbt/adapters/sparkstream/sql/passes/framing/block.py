@@ -80,6 +80,19 @@ class Block:
         start, end = self.clauses["where"]
         return self.text(self.trim((start + len("where"), end)))
 
+    def star(self, index: int) -> exp.Star | None:
+        """The star of an item of the SELECT list, such as `*`, `t.*` and `* EXCEPT (a)`; None for another item."""
+        item = self.select.expressions[index] if index < len(self.select.expressions) else None
+        star = item.this if isinstance(item, exp.Column) else item
+        return star if isinstance(star, exp.Star) else None
+
+    def without(self, index: int, star: exp.Star, names: Iterable[str]) -> tuple[Span, str]:
+        """A piece that leaves columns out of the star of an item, beside those that its author leaves out."""
+        end, listed = self.trim(self.projections[index])[1], ", ".join(names)
+        if star.args.get("except_"):
+            return (end - 1, end - 1), f", {listed}"
+        return (end, end), f" EXCEPT ({listed})"
+
 
 def holding(span: Span, spans: Sequence[Span]) -> int | None:
     """Which of some spans a span lies in; None if it lies in none.

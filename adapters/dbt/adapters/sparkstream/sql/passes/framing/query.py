@@ -320,16 +320,16 @@ class Query:
     def _projection(
         self, index: int, item: Span, replaced: dict[Call, str], hidden: list[str]
     ) -> Iterator[tuple[Span, str]]:
-        text = self._select.source.text[slice(*item)].strip()
-        star = re.fullmatch(r"(?:(.*\S)\s*\.\s*)?\*(?:\s*EXCEPT\s*\((.+)\))?", text, re.S | re.I)
-        if star:
+        block = self._select.block
+        if (star := block.star(index)) is not None:
+            of_all = isinstance(block.select.expressions[index], exp.Star)
             if self._relation.qualified and (hidden or self._relation.structured):
-                if star[2] and not star[1]:
+                if star.args.get("except_") and of_all:
                     raise self._select.source.error(item, "* EXCEPT can't stand beside a join here", "name the columns")
-                yield item, text if star[1] else ", ".join(f"{name}.*" for name in self._relation.names)
+                if of_all:
+                    yield item, ", ".join(f"{name}.*" for name in self._relation.names)
             elif hidden:
-                names = [*(n for n in (star[2] or "").split(",") if n), *hidden]
-                yield item, f"{star[1] + '.' if star[1] else ''}* EXCEPT ({', '.join(n.strip() for n in names)})"
+                yield block.without(index, star, hidden)
             return
         mine = self._select.calls_in(item) if replaced else []
         for call in mine:

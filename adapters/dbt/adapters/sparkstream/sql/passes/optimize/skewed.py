@@ -233,14 +233,7 @@ class SkewedFrames:
 
     def _stars(self, block: Block, alias: str, hidden: list[str]) -> Iterator[tuple[Span, str]]:
         """Pieces that leave columns out of the stars of a SELECT list."""
-        for item, span in zip(block.select.expressions, block.projections, strict=False):
-            of = item.table.casefold() if isinstance(item, exp.Column) and item.is_star else ""
-            if not item.is_star or (of and of != alias.strip("`").casefold()):
-                continue
-            star = item.this if isinstance(item, exp.Column) else item
-            end = block.trim(span)[1]
-            names = ", ".join(hidden)
-            if star.args.get("except_") or star.args.get("except"):
-                yield (end - 1, end - 1), f", {names}"
-            else:
-                yield (end, end), f" EXCEPT ({names})"
+        for index, item in enumerate(block.select.expressions):
+            of = item.table.casefold() if isinstance(item, exp.Column) else ""
+            if (star := block.star(index)) is not None and (not of or of == alias.strip("`").casefold()):
+                yield block.without(index, star, hidden)
