@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.worker import sink
 from dbt.adapters.sparkstream.streaming.worker.appends import IcebergAppend
 from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_once import HOP, ROWS, TUMBLE, refused
@@ -52,32 +51,25 @@ def test_a_backfill_is_one_snapshot(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize("sql", [ROWS, TUMBLE, HOP], ids=["rows", "tumble", "hop_of_slices"])
-@pytest.mark.parametrize("when", ["before", "between", "after"])
+@pytest.mark.parametrize("when", ["before", "after"])
 def test_an_interrupted_micro_batch_comes_again(
     feed: Feed, when: str, sql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before its rows are in the table, between these and their note, or after the note."""
+    """Before its rows are in the table, or after that."""
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     feed.run(sql, **ICEBERG)
     feed.add("bid", [(3, 1061, "a", 1), (4, 1101, "b", 2)])
     last = 1 if sql == ROWS else 3
-    write, note = IcebergAppend._write, sink.Done.note
+    write = IcebergAppend._write
 
-    def writes(self: IcebergAppend, rows: object, batch: int) -> None:
-        if batch == last and when == "before":
-            raise RuntimeError("killed")
-        write(self, rows, batch)  # type: ignore[arg-type]
-
-    def notes(self: sink.Done, spark: object, batch: int, corrected: int) -> None:
-        if batch == last and when == "between":
-            raise RuntimeError("killed")
-        note(self, spark, batch, corrected)  # type: ignore[arg-type]
+    def dies(self: IcebergAppend, rows: object, batch: int) -> None:
+        if batch != last or when == "after":
+            write(self, rows, batch)  # type: ignore[arg-type]
         if batch == last:
             raise RuntimeError("killed")
 
     with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
-        patched.setattr(IcebergAppend, "_write", writes)
-        patched.setattr(sink.Done, "note", notes)
+        patched.setattr(IcebergAppend, "_write", dies)
         feed.run(sql, **ICEBERG)
     feed.run(sql, **ICEBERG)
     until = "TRUE" if sql == ROWS else CLOSED

@@ -12,11 +12,10 @@ from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage, is_over
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
+from dbt.adapters.sparkstream.streaming.spark.folders import exactly, parent_of, path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of
 from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 OWNER = "table"
 """The file beside a checkpoint that says where the table lies."""

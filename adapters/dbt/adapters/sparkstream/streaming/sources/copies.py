@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.kind import Kind
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import Stored
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored, exactly
 
 PARTS = 50
 """So many text files of records are put into one."""

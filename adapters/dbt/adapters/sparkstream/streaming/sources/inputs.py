@@ -15,10 +15,9 @@ from dbt.adapters.sparkstream.streaming.sources.copies import Copies
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import Stored, parent_of, path_of, within
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored, exactly, parent_of, path_of, within
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 
 @dataclass(frozen=True)
