@@ -126,8 +126,14 @@ def _given(
     accelerator: str | None,
 ) -> dict[str, Any]:
     """The options that were given, as attributes of ServerConfig."""
-    options = {"port": port, "connect_port": connect_port, "master": master, "memory": memory, "timeout": timeout}
-    options |= {"accelerator": accelerator}
+    options = {
+        "port": port,
+        "connect_port": connect_port,
+        "master": master,
+        "memory": memory,
+        "timeout": timeout,
+        "accelerator": accelerator,
+    }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if no_connect:
         given["connect_port"] = None

@@ -161,7 +161,8 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
         with connections.limits():
             if compiled.plan is None:
                 found = explain(
-                    *(piece.sql, piece.dialect),
+                    piece.sql,
+                    piece.dialect,
                     schema=schema,
                     arrival=piece.arrival,
                     optimize=piece.optimize,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.grammar.words import may_hold_over, may_hold_windows
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.optimize import Decision
@@ -65,7 +65,7 @@ def explain(
         TranslationError: what is wrong, where and how to write it.
         ValueError: an unknown dialect.
     """
-    if dialect == "spark" and not may_hold_windows(sql) and not (skewed and may_hold_over(sql)):
+    if dialect == "spark" and not may_hold_windows(sql, skewed):
         return Explanation(sql, ())
     from dbt.adapters.sparkstream.sql.core.windows import Tumble, window_functions
     from dbt.adapters.sparkstream.sql.grammar.net import netted

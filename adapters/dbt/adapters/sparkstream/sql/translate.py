@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationError, TranslationWarning, Warn
 from dbt.adapters.sparkstream.sql.core.limits import at_most
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
-from dbt.adapters.sparkstream.sql.grammar.words import may_hold_over, may_hold_windows
+from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.core.source import Traced
@@ -63,7 +63,8 @@ def translate(
     with at_most(max_windows, max_partial_matches):
         if mode != "stream":
             found = traced(
-                *(sql, dialect),
+                sql,
+                dialect,
                 optimize=optimize,
                 skewed=skewed,
                 mode=mode,
@@ -99,7 +100,7 @@ def traced(
     Args:
         event_time_of: gives the event time of a table, by its name: what Confluent's `$rowtime` is.
     """
-    if dialect == "spark" and not may_hold_windows(sql) and not (skewed and may_hold_over(sql)):
+    if dialect == "spark" and not may_hold_windows(sql, skewed):
         return None
     from dbt.adapters.sparkstream.sql.core.source import Traced, blamed_on
     from dbt.adapters.sparkstream.sql.grammar.net import netted
@@ -109,7 +110,8 @@ def traced(
         named = with_event_times(sql, event_time_of)
         with blamed_on(sql, named):
             text = traced(
-                *(named.text, dialect),
+                named.text,
+                dialect,
                 optimize=optimize,
                 skewed=skewed,
                 arrival=arrival,

@@ -15,13 +15,18 @@ _CLOSINGS = {"'": "'", '"': '"', "`": "`", "--": "\n", "/*": "*/"}
 """What begins a string, a quoted name or a comment -> what ends it."""
 
 
-def may_hold_windows(sql: str) -> bool:
+def may_hold_windows(sql: str, skewed: bool = False) -> bool:
     """Whether a statement in dialect `spark` may hold one of our constructs.
 
     It never misses a construct: a statement for which this is False needs no translation. Where it is True, the parser
     may still find none, such as in `SELECT maxsize FROM t`.
+
+    Args:
+        skewed: whether frames of Spark's own are rewritten, too, so that OVER is such a construct.
     """
     text = sql.lower()
+    if skewed and "over" in text:
+        return True
     # Most statements hold none of our words anywhere, and finding out costs less than taking out their strings.
     if not (_holds_words(text) or "<<" in text):
         return False
@@ -42,11 +47,6 @@ def may_hold_frames(text: str) -> bool:
     return any(word in text for word in _FRAME_WORDS) or (
         "preceding" in text and any(word in text for word in _BESIDE_PRECEDING)
     )
-
-
-def may_hold_over(sql: str) -> bool:
-    """Whether a statement may have a window of OVER; never misses one."""
-    return "over" in sql.lower()
 
 
 def _holds_island(text: str) -> bool:

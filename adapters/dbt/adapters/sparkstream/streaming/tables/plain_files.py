@@ -128,12 +128,12 @@ class FileTable(StreamTable):
         other = FileTable(self._engine, table)
         return other._digest(other._written())
 
-    def _written(self, after: int | None = None) -> list[str]:
-        """Its data files; its partitions where corrections give them other files, of micro-batches after one."""
-        if not self.facts().updates:
-            return self.files()
-        names = [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
-        return names if after is None else [name for name in names if (batch_of(name) or 0) > after]
+    def _written(self) -> list[str]:
+        """Its data files; its partitions where corrections give them other files."""
+        return self._partitions() if self.facts().updates else self.files()
+
+    def _partitions(self) -> list[str]:
+        return [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
 
     def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
         self._seen = self._files = self._written()
@@ -164,7 +164,10 @@ class FileTable(StreamTable):
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
         updates = self.facts().updates
         found = self._appended(after, finished, windows, "NULL" if updates else "input_file_name()")
-        new = self._written(after) if updates else [name for *_, files in found for name in files]
+        if updates:
+            new = [name for name in self._partitions() if (batch_of(name) or 0) > after]
+        else:
+            new = [name for *_, files in found for name in files]
         self._files = [*up_to(self._files, after), *new]
         recorded = self._digest(up_to(self._files, finished))
         return {number: (rows, closed) for number, rows, closed, _ in found if number <= finished}, recorded

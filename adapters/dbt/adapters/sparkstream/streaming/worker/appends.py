@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
+from dbt.adapters.sparkstream.streaming.worker.paths import lines_in
 from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, overwrite, read
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class FolderAppend(Append):
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         spark, number = rows.sparkSession, self._columns[-1]
-        if self._may_be_there(batch) and self._is_there(spark, batch):
+        is_there = self._may_be_there(batch) and self._is_there(spark, batch)
+        if is_there:
             read(rows)
         else:
             # The text of a number is a value that compiled code refers to.
@@ -64,19 +65,12 @@ class FolderAppend(Append):
             numbered = rows.selectExpr(*named, f"'{batch}' AS {backticked(number)}")
             writer = numbered.write.mode("overwrite").option("partitionOverwriteMode", "dynamic").partitionBy(number)
             writer.format(self._file_format).save(self._place)
-        if self._is_there(spark, batch):
+        if is_there or self._is_there(spark, batch):
             spark.sql(f"ALTER TABLE {self._table} ADD IF NOT EXISTS PARTITION ({backticked(number)} = {batch})")
 
     def _is_there(self, spark: SparkSession, batch: int) -> bool:
         """Whether the micro-batch has a folder: one without rows leaves none."""
-        from pyspark.errors import AnalysisException
-
-        try:
-            return bool(spark.read.text(exactly(f"{self._place}/{self._columns[-1]}={batch}")).columns)
-        except AnalysisException as error:
-            if error.getCondition() == "PATH_NOT_FOUND":
-                return False
-            raise
+        return lines_in(spark, f"{self._place}/{self._columns[-1]}={batch}") is not None
 
 
 class FileAppend(Append):

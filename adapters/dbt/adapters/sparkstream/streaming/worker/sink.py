@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
+from dbt.adapters.sparkstream.streaming.worker.paths import lines_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -86,14 +86,10 @@ class Done:
 
     def has(self, spark: SparkSession, batch: int) -> bool:
         """Whether the micro-batch was recorded last."""
-        from pyspark.errors import AnalysisException
-
-        try:
-            lines = [row[0].partition(" ") for row in spark.read.text(exactly(self._folder)).collect()]
-        except AnalysisException as error:
-            if error.getCondition() == "PATH_NOT_FOUND":
-                return False
-            raise
+        rows = lines_in(spark, self._folder)
+        if rows is None:
+            return False
+        lines = [row[0].partition(" ") for row in rows.collect()]
         recorded = {int(number): int(windows or 0) for number, _, windows in lines}
         if max(recorded, default=None) != batch:
             return False
