@@ -1,4 +1,4 @@
-"""Frames and sessions of one key with most of the rows: split by time (`skewed`), beside the same that aren't.
+"""Frames of one key with most of the rows: split by time (`skewed`), beside the same that aren't.
 
     python -m benchmarks.hot_key [--rows 2000000] [--skew 0.9] [--runs 5]
 
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 KEYS, WEEK, CORES = 160, 7 * 86_400_000_000, 2
 FRAME = "SELECT k, ts, {} FROM t WINDOW w AS (PARTITION BY k ORDER BY ts {})"
 LAST = "RANGE BETWEEN INTERVAL '20' MINUTE PRECEDING AND CURRENT ROW"
-SESSION = (
-    "SELECT window_start, k, count(*) AS n, max(i) AS i, sum(d) AS d FROM session(t PARTITION BY k, ts, '{}')"
-    " GROUP BY window_start, k"
-)
 QUESTIONS = {
     "RANGE of 20 minutes: average of DECIMAL, count": (
         "flink", FRAME.format("AVG(d) OVER w AS a, COUNT(*) OVER w AS n", LAST),
@@ -40,8 +36,6 @@ QUESTIONS = {
     "ROWS_RANGE of 20 minutes: sum of INT": (
         "openmldb", FRAME.format("sum(i) OVER w AS s", "ROWS_RANGE BETWEEN 20m PRECEDING AND CURRENT ROW"),
     ),
-    "SESSION with a gap of a minute": ("spark", SESSION.format("1 minute")),
-    "SESSION with a gap of a second": ("spark", SESSION.format("1 second")),
 }  # fmt: skip
 """What is asked -> dialect, SQL."""
 

@@ -113,32 +113,3 @@ def test_same_frames_of_other_dialects(spark: SparkSession, examples: int) -> No
                 assert answer(spark.sql(got)) == answer(spark.sql(want))
 
     same()
-
-
-SESSIONS = (
-    "SELECT window_start, {end}k, count(*) AS n, sum(v) AS v, avg(v) AS a, min(m) AS m, max(b) AS b, sum(x) AS x"
-    " FROM session({rows} PARTITION BY k, {time}, '{gap}') GROUP BY window_start, {end}k"
-)
-
-
-@pytest.mark.parametrize("examples", [2, pytest.param(12, marks=pytest.mark.full)])
-def test_same_sessions(spark: SparkSession, examples: int) -> None:
-    gaps = st.sampled_from(("1 millisecond", "2 seconds", "1 minute", "20 minutes", "7 hours"))
-    types = st.sampled_from(("ts", "wall"))
-
-    @settings(thorough, max_examples=examples)
-    @given(tables(), st.lists(st.tuples(gaps, types, st.sampled_from(("", "window_end, "))), min_size=4, max_size=4))
-    def same(table: Table, asked: list[tuple[str, str, str]]) -> None:
-        make(spark, table)
-        for gap, time, end in asked:
-            sql = SESSIONS.format(rows="numbers", time=time, gap=gap, end=end)
-            for schema in (SCHEMA, None):
-                text = translate(
-                    sql.replace("avg(v) AS a, ", "") if schema is None else sql, schema=schema, skewed=True
-                )
-                plain = translate(sql.replace("avg(v) AS a, ", "") if schema is None else sql, optimize=False)
-                assert "put together from slices" in text
-                assert "DISTRIBUTE BY" not in text
-                assert answer(spark.sql(text)) == answer(spark.sql(plain))
-
-    same()

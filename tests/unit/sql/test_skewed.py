@@ -100,15 +100,19 @@ def test_a_frame_that_ends_at_a_row() -> None:
     assert not warnings
 
 
-def test_sessions_share_their_slices() -> None:
-    sql = (
-        "SELECT window_start, k, count(*) AS n FROM session(t PARTITION BY k, ts, '1 minute') GROUP BY window_start, k"
-    )
-    text, warnings = skewed(sql)
-    plain = translate(sql, schema=SCHEMA)
-    assert [line.strip() for line in plain.split("\n") if line not in text.split("\n")] == ["DISTRIBUTE BY k"]
-    assert not warnings
-    assert [d.rule for d in explain(sql, schema=SCHEMA, skewed=True).decisions] == ["skewed-sessions"]
+def test_sessions_stay_whole_beside_frames_that_are_split() -> None:
+    grouped = "SELECT window_start, k, count(*) AS n FROM {} GROUP BY window_start, k"
+    for dialect, function in (
+        ("spark", "SESSION(t PARTITION BY k, ts, '1 minute')"),
+        ("flink", "TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"),
+    ):
+        sql = f"SELECT max(v) OVER w AS m FROM t {WINDOW}"
+        both = f"WITH s AS ({grouped.format(function)}), f AS ({sql}) SELECT n, m FROM s, f"
+        text, [warning] = skewed(both, dialect)
+        assert "__block" in text
+        assert "DISTRIBUTE BY k" in text
+        assert warning.message.startswith("skewed does nothing for this session: ")
+        assert (warning.line, warning.column) == (1, both.index(function) + 1)
 
 
 REASONS = {
@@ -126,9 +130,9 @@ REASONS = {
     f"SELECT v + 1 AS x, sum(x) OVER w AS s FROM t {WINDOW}": "it reads a column that the SELECT list names",
     f"SELECT max(sum(v)) OVER (PARTITION BY k ORDER BY ts {LAST}) AS s FROM t GROUP BY k, ts": "the rows are groups",
     f"SELECT max(v) OVER w AS s, min(v) OVER (ORDER BY wall {LAST}) AS m FROM t {WINDOW}": "go by another time",
-    "SELECT * FROM session(t PARTITION BY k, ts, '1 minute')": "it doesn't group by the window",
+    "SELECT * FROM session(t PARTITION BY k, ts, '1 minute')": "sessions take longer",
     "SELECT window_start, k, collect_list(v) AS v FROM session(t PARTITION BY k, ts, '1 minute')"
-    " GROUP BY window_start, k": "collect_list",
+    " GROUP BY window_start, k": "sessions take longer",
 }
 
 

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
-from dbt.adapters.sparkstream.sql.core.windows import window_functions
+from dbt.adapters.sparkstream.sql.core.windows import Session, window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.dialects.flink import rowtimes
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, scan
@@ -63,7 +63,7 @@ MODES = ("batch", "stream")
 
 def _whole(source: Source, place: Span, what: str, reason: str) -> TranslationWarning:
     """A warning of a window whose keys' rows aren't split."""
-    hint = "it is for frames of RANGE between two lengths of time, and for sessions grouped by their start and keys"
+    hint = "it is for frames of RANGE between two lengths of time"
     return source.warning(place, f"skewed does nothing for {what}: {reason}", hint)
 
 
@@ -214,7 +214,11 @@ class Statement:
             source, more = statement._edited(
                 *(schema, arrival), rules=True, frames=frames, sums=True, batch=batch, skewed=skewed
             )
-        self._warn_of(statement.unsplit, written)
+        functions = (f for tree in statement.trees if skewed for f in window_functions(tree))
+        sessions = [statement.source.span(f) for f in functions if isinstance(f.window, Session)]
+        why = "sessions take longer where their rows are split"
+        unsplit = [*statement.unsplit, *(_whole(statement.source, place, "this session", why) for place in sessions)]
+        self._warn_of(unsplit, written)
         return source.traced().after(written), decisions + more
 
     def _split(self, written: Traced, schema: Schema | None) -> tuple[Traced, list[Decision]]:
@@ -254,7 +258,7 @@ class Statement:
             frames: whether rules may rewrite calls over Spark's own frames, which aren't its author's.
             sums: whether calls over frames that Spark hasn't may come from running aggregates.
             joins: whether joins of windows may go by one bound; with `rules` they do.
-            skewed: whether the rows of a key that has most of them are split by time; sessions with `rules` only.
+            skewed: whether rows in frames that Spark hasn't are split by time, as one key has most of them.
         """
         self._refuse_rowtime()
         source = Source(self.source.text, self.source.tokens)
@@ -265,7 +269,7 @@ class Statement:
         if widened is not None:
             passes.append(widened)
         filtered = widened.filtered if widened else ()
-        optimizer = Optimizer(source, resolver, filtered=filtered, frames=frames, skewed=skewed) if rules else None
+        optimizer = Optimizer(source, resolver, filtered=filtered, frames=frames) if rules else None
         if optimizer is not None:
             passes.append(optimizer)
         if joins:
@@ -297,8 +301,6 @@ class Statement:
             *(comments(source) if self._dialect != "spark" else ()),
         ]
         source.apply([*between, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
-        for place, why in optimizer.whole if optimizer is not None else ():
-            self.unsplit.append(_whole(source, place, "this session", why))
         for place, words, why in framing.whole if framing else ():
             self.unsplit.append(_whole(source, place, f"a frame of {words}", why))
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]

@@ -42,7 +42,7 @@ def translate(
         sql: one or more statements.
         dialect: `spark` (Spark SQL plus window functions, frames and islands), `flink`, `openmldb` or `sqlstream`.
         optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
-        skewed: whether one key has most of the rows: its frames and sessions are split by time, where they can be, and
+        skewed: whether one key has most of the rows: its frames are split by time, where they can be, and
             a warning says where they can't. Not for streams, nor without `optimize`.
         max_windows: in how many windows a row may be; a million unless it is set.
         max_partial_matches: how many partial matches a MATCH_RECOGNIZE may hold at once; 10,000 unless it is set.

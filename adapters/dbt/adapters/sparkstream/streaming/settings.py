@@ -176,7 +176,7 @@ SETTINGS = (
     Setting(
         "skewed",
         Kind.FLAG,
-        "`true` where one key has most of the rows: its frames and sessions are "
+        "`true` where one key has most of the rows: its frames are "
         "[split by time](optimizer.md#one-key-with-most-rows)",
         of=(ANY,),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import (
     Cumulate,
@@ -28,8 +28,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.onebound import OneBound
 from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, SlidingFrame
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rule
-from dbt.adapters.sparkstream.sql.passes.optimize.rules import RULES, SKEWED_RULES
-from dbt.adapters.sparkstream.sql.passes.optimize.sessions import SkewedSessions
+from dbt.adapters.sparkstream.sql.passes.optimize.rules import RULES
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import gcd_slice
 
 
@@ -114,12 +113,10 @@ class Optimizer:
     Args:
         filtered: ids of window functions of which a microbatch keeps some windows only.
         frames: whether calls of OVER are of a dialect of ours, and may be rewritten.
-        skewed: whether one key has most of the rows.
 
     Attributes:
         handled: ids of the window functions that became part of a rewritten SELECT.
         decisions: one for each window function that some rule is for.
-        whole: where sessions stand whose keys' rows aren't split though one has most of them, and why.
     """
 
     def __init__(
@@ -129,16 +126,12 @@ class Optimizer:
         *,
         filtered: Collection[int] = (),
         frames: bool = False,
-        skewed: bool = False,
     ) -> None:
         self._queries = Queries(source, resolver, filtered)
         self._sums = OverSums(source, resolver) if frames else None
         self._joins = OneBound(source, resolver)
         self.handled: set[int] = set()
         self.decisions: list[Decision] = []
-        self.whole: list[tuple[Span, str]] = []
-        self._source = source
-        self._skewed = skewed
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """A rewritten SELECT for every one that a rule applies to."""
@@ -160,13 +153,11 @@ class Optimizer:
     def _rewritten(self, function: WindowFunction) -> Iterator[Edit]:
         """The edits of the first rule that applies to the query over a window function."""
         reasons: list[str] = []
-        for rule in _rules(function, SKEWED_RULES if self._skewed else RULES):
+        for rule in _rules(function):
             try:
                 found = rule.read(self._queries, function, function.window)
             except NoRule as reason:
                 reasons.append(str(reason))
-                if rule.name == SkewedSessions.name:
-                    self.whole.append((self._source.span(function), str(reason)))
                 continue
             if found is not None:
                 for each, copies in zip(found.functions, found.copies, strict=True):
@@ -178,6 +169,6 @@ class Optimizer:
             self.decisions.append(Decision(function.window, None, reasons[0]))
 
 
-def _rules(function: WindowFunction, rules: Sequence[Rule[Any]] = RULES) -> list[Rule[Any]]:
-    """The rules, of some, for a kind of window."""
-    return [rule for rule in rules if isinstance(function.window, rule.window)]
+def _rules(function: WindowFunction) -> list[Rule[Any]]:
+    """The rules for a kind of window."""
+    return [rule for rule in RULES if isinstance(function.window, rule.window)]

@@ -5,7 +5,7 @@ first row comes more than the gap after the last row of the slice before. So sli
 
 The rows of a key come to one task before they are aggregated: the slices are there then, and are sorted there. Spark
 would aggregate first, bring the slices together by key and slice, and then bring them together by key, which takes
-longer than `session_window()` where a slice has hardly a row. So it does where one key has most of the rows alone.
+longer than `session_window()` where a slice has hardly a row, also where one key has most of the rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ class SessionSlices(AggregateRule[Session]):
     name = "session-slices"
     window = Session
     identity = frozenset({"window_start"})
-    distributes = True
 
     def pays(self, window: Session) -> None:
         if window.gap is None or window.max_duration is not None:
@@ -61,28 +60,17 @@ class SessionSlices(AggregateRule[Session]):
         gap = window.constant_gap
         slices = Slices(aggregate, gap, 1, ZERO)
         bounds = slices.columns_until("__first", "__last", gap)
-        result = slices.result(Cells(Select(["*"], _sessions(slices, self.distributes))), bounds)
+        result = slices.result(Cells(Select(["*"], _sessions(slices))), bounds)
         per = f", per {', '.join(slices.keys)}" if slices.keys else ""
         comment = f"session: {window.words()} on {slices.time}{per}, put together from slices of {gap.words()}"
         return placed(parenthesized(result, comment), indent)
 
 
-class SkewedSessions(SessionSlices):
-    """Aggregates over SESSION where a key has most of the rows: tasks share its slices before one sorts them."""
-
-    name = "skewed-sessions"
-    distributes = False
-
-
-def _sessions(slices: Slices, distributes: bool) -> Select:
-    """A row for every session, with its slices merged.
-
-    Args:
-        distributes: whether the rows of a key come to one task before they are aggregated.
-    """
+def _sessions(slices: Slices) -> Select:
+    """A row for every session, with its slices merged."""
     clock, gap = slices.clock, slices.slice
     rows, time = clock.slices(slices.relation, MILLISECOND, ZERO)
-    rows = replace(rows, distribute=slices.keys if distributes else ())
+    rows = replace(rows, distribute=slices.keys)
     start = clock.floor(time, gap, ZERO)
     query = slices.query([f"{start} AS __start", f"min({time}) AS __first", f"max({time}) AS __last"], rows, start)
     per = slices.per()
