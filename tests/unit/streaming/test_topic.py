@@ -16,7 +16,7 @@ COLUMNS = (("item", "string"), ("window_end", "timestamp"), ("raw", "binary"))
 
 
 def key_of(key: Any) -> str:
-    return Topic.read({**SINK, "key": key}).producer(COLUMNS, "t1")._key
+    return Topic.read({**SINK, "key": key}).producer(COLUMNS, "t1").key
 
 
 def test_keys() -> None:
@@ -42,7 +42,7 @@ def test_values() -> None:
 def test_it_is_a_config_of_a_streaming_model() -> None:
     topic = StreamConfig.read({"sink": SINK}).topic
     assert topic is not None
-    assert topic.producer(COLUMNS, "t1")._options == {**OPTIONS, "topic": "bids"}
+    assert topic.producer(COLUMNS, "t1").options == {**OPTIONS, "topic": "bids"}
     assert StreamConfig.read({}).topic is None
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import (
     CLOSED,
@@ -180,19 +181,24 @@ class Parts:
         if not isinstance(ending, OnSlices) or ending.corrected is None or ending.end is None:
             return None
         place = self.table.facts().location.rstrip("/")
-        return Corrections(model.relation, ending.end, ending.corrected, place, model.config.file_format)
+        return Corrections(model.relation, backticked(ending.end), ending.corrected, place, model.config.file_format)
 
     def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
         ending, lateness, folder = self.plan.ending, self.model.config.lateness, f"{checkpoint}_history"
         if isinstance(ending, OnHistory):
-            return RowStore(folder, CLOSED, ending.kept, NEW)
-        watermark = Watermark(checkpoint, UNTIL, lateness.micros // 1000 if lateness else 0)
+            return RowStore(folder=folder, name=CLOSED, query=ending.kept, flag=NEW)
+        if not isinstance(ending, OnSessions | OnSlices):
+            return None
+        common: dict[str, Any] = {
+            "folder": folder,
+            "name": SO_FAR,
+            "query": ending.kept,
+            "closing": ending.closed,
+            "watermark": Watermark(checkpoint, UNTIL, lateness.micros // 1000 if lateness else 0),
+        }
         if isinstance(ending, OnSessions):
-            return RowStore(folder, SO_FAR, ending.kept, closing=ending.closed, watermark=watermark)
-        if isinstance(ending, OnSlices):
-            corrects = ending.corrected is not None
-            return SliceStore(folder, SO_FAR, ending.kept, NEW, KEPT, ending.closed, watermark, corrects)
-        return None
+            return RowStore(**common)
+        return SliceStore(flag=NEW, kept=KEPT, corrects=ending.corrected is not None, **common)
 
 
 class Standing:

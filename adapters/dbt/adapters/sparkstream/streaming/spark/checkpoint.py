@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions, 
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
+from dbt.adapters.sparkstream.streaming.worker.state import exactly
 
 LOOKS = 25
 PAUSE = 0.2

@@ -340,11 +340,11 @@ class Engine:
         from pyspark import cloudpickle
 
         from dbt.adapters.sparkstream.sql.core import literals
-        from dbt.adapters.sparkstream.streaming.worker import appends, corrections, open_views, paths, state
+        from dbt.adapters.sparkstream.streaming.worker import appends, corrections, open_views, state
         from dbt.adapters.sparkstream.streaming.worker import sink as sinks
 
         self._write_checkpoints_at_once(checkpoint)
-        for module in (literals, appends, corrections, open_views, paths, sinks, state):
+        for module in (literals, appends, corrections, open_views, sinks, state):
             cloudpickle.register_pickle_by_value(module)
         writer = rows.frame.writeStream.outputMode(mode).queryName(name).option("checkpointLocation", checkpoint)
         writer = writer.trigger(processingTime=interval.words()) if interval else writer.trigger(availableNow=True)

@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as OBSERVED_VALUES
 from dbt.adapters.sparkstream.streaming.sources.values import parsed, seen, unreadable
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
+from dbt.adapters.sparkstream.streaming.worker.state import exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

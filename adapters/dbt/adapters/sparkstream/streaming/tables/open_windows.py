@@ -70,9 +70,9 @@ class OpenWindows:
         """The views, for the sink; None where open windows aren't shown."""
         if self._ending is None or self._ending.open is None:
             return None
-        names = (self._model.relation, self._open, self._now, self._rows)
         own = [backticked(name) for name in columns if name != BATCH]
-        return OpenViews(names, own, BATCH, CLOSED, self._ending.open, self._ending.query)
+        names = self._model.relation, self._open, self._now, self._rows
+        return OpenViews(*names, own, BATCH, CLOSED, self._ending.open, self._ending.query)
 
     @property
     def _shows(self) -> bool:

@@ -53,7 +53,7 @@ class FileTable(StreamTable):
     def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
         facts = self.facts()
         if facts.location.startswith(_MOVED_AT_ONCE) and not config.partition_by and common["corrections"] is None:
-            place, file_format = facts.location, config.file_format
+            place, file_format = facts.location.rstrip("/"), config.file_format
             return FolderAppend(place=place, file_format=file_format, **self._without_note(common))
         return FileAppend(partitions=len(config.partition_by) + 1, is_managed=facts.kind == "MANAGED", **common)
 

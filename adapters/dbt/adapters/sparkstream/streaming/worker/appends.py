@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.worker.paths import lines_in
 from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, overwrite, read
+from dbt.adapters.sparkstream.streaming.worker.state import lines_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +20,7 @@ class Append(Sink):
 
     One commit of the table's format replaces all that an interrupted attempt has left.
 
-    Args:
+    Attributes:
         columns: the columns of the table, the number of the micro-batch last.
     """
 
@@ -27,52 +28,52 @@ class Append(Sink):
         self._append(self._numbered(rows, batch), batch)
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
-        self._append(corrections.rewrite(self._numbered(rows, batch), batch, ends, self._columns[-1]), batch)
+        self._append(corrections.rewrite(self._numbered(rows, batch), batch, ends, self.columns[-1]), batch)
 
     def _append(self, rows: DataFrame, batch: int) -> None:
         from pyspark.sql.functions import expr
 
-        rows.writeTo(self._table).overwrite(expr(f"{backticked(self._columns[-1])} = {batch}"))
+        rows.writeTo(self.table).overwrite(expr(f"{backticked(self.columns[-1])} = {batch}"))
 
     def _numbered(self, rows: DataFrame, batch: int) -> DataFrame:
-        *names, number = self._columns
+        *names, number = self.columns
         return rows.selectExpr(*map(backticked, names), f"CAST({batch} AS BIGINT) AS {backticked(number)}")
 
 
+@dataclass(kw_only=True)
 class FolderAppend(Append):
     """Appends to a table of files with a folder for each micro-batch, on a disk where folders are moved in one step.
 
     So the rows of a micro-batch are there as a whole or not at all. INSERT would have the catalog list all partitions,
     and Spark compile code with the number in it, for every micro-batch.
 
-    Args:
-        place: the table's folder.
+    Attributes:
+        place: the table's folder, without a slash at its end.
     """
 
-    def __init__(self, *, place: str, file_format: str, **common: Any) -> None:
-        super().__init__(**common)
-        self._place = place.rstrip("/")
-        self._file_format = file_format
+    place: str
+    file_format: str
 
     def _write(self, rows: DataFrame, batch: int) -> None:
-        spark, number = rows.sparkSession, self._columns[-1]
+        spark, number = rows.sparkSession, self.columns[-1]
         is_there = self._may_be_there(batch) and self._is_there(spark, batch)
         if is_there:
             read(rows)
         else:
             # The text of a number is a value that compiled code refers to.
-            named = [f"{name} AS {name}" for name in map(backticked, self._columns[:-1])]
+            named = [f"{name} AS {name}" for name in map(backticked, self.columns[:-1])]
             numbered = rows.selectExpr(*named, f"'{batch}' AS {backticked(number)}")
             writer = numbered.write.mode("overwrite").option("partitionOverwriteMode", "dynamic").partitionBy(number)
-            writer.format(self._file_format).save(self._place)
+            writer.format(self.file_format).save(self.place)
         if is_there or self._is_there(spark, batch):
-            spark.sql(f"ALTER TABLE {self._table} ADD IF NOT EXISTS PARTITION ({backticked(number)} = {batch})")
+            spark.sql(f"ALTER TABLE {self.table} ADD IF NOT EXISTS PARTITION ({backticked(number)} = {batch})")
 
     def _is_there(self, spark: SparkSession, batch: int) -> bool:
         """Whether the micro-batch has a folder: one without rows leaves none."""
-        return lines_in(spark, f"{self._place}/{self._columns[-1]}={batch}") is not None
+        return lines_in(spark, f"{self.place}/{self.columns[-1]}={batch}") is not None
 
 
+@dataclass(kw_only=True)
 class FileAppend(Append):
     """Appends to a table of files by INSERT.
 
@@ -80,36 +81,34 @@ class FileAppend(Append):
     Spark moves the partitions one by one, and enters them in the catalog in groups: some partitions may be there while
     others aren't.
 
-    Args:
+    Attributes:
         partitions: how many columns it is partitioned by, the last ones.
         is_managed: whether files go with their partition when that is dropped.
     """
 
-    def __init__(self, *, partitions: int, is_managed: bool, **common: Any) -> None:
-        super().__init__(**common)
-        self._partitions = partitions
-        self._is_managed = is_managed
+    partitions: int
+    is_managed: bool
 
     def _append(self, rows: DataFrame, batch: int) -> None:
         if not self._may_be_there(batch):
-            overwrite(rows, self._table)
+            overwrite(rows, self.table)
             return
         # Right partitions stay, as streams may have read their files.
-        spark, number = rows.sparkSession, self._columns[-1]
-        if self._is_managed:
+        spark, number = rows.sparkSession, self.columns[-1]
+        if self.is_managed:
             # A partition may have been moved into the table's folder, and not have been entered in the catalog. (Files
             # of a table that isn't managed stay when a partition is dropped, so there this would bring back old ones.)
-            spark.sql(f"ALTER TABLE {self._table} RECOVER PARTITIONS")
-        left = spark.read.table(self._table).where(f"{backticked(number)} = {batch}")
+            spark.sql(f"ALTER TABLE {self.table} RECOVER PARTITIONS")
+        left = spark.read.table(self.table).where(f"{backticked(number)} = {batch}")
         missing = self._missing(rows, left)
         if missing is None:
-            spark.sql(f"ALTER TABLE {self._table} DROP IF EXISTS PARTITION ({backticked(number)} = {batch})")
-            overwrite(rows, self._table)
+            spark.sql(f"ALTER TABLE {self.table} DROP IF EXISTS PARTITION ({backticked(number)} = {batch})")
+            overwrite(rows, self.table)
         elif not missing.isEmpty():
             # A partition is written whole. Two NULLs are the same partition.
-            keys = [backticked(name) for name in self._columns[-self._partitions :]]
+            keys = [backticked(name) for name in self.columns[-self.partitions :]]
             same = [rows[key].eqNullSafe(missing[key]) for key in keys]
-            overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self._table)
+            overwrite(rows.join(missing.select(*keys).distinct(), same, "left_semi"), self.table)
 
     @staticmethod
     def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
@@ -135,7 +134,7 @@ class IcebergAppend(Append):
         if self._may_be_there(batch) and self._is_there(rows.sparkSession, batch):
             read(rows)
         else:
-            rows.writeTo(self._table).append()
+            rows.writeTo(self.table).append()
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
         # Where a micro-batch has corrected windows and left no row, the same commit once more changes nothing.
@@ -143,42 +142,41 @@ class IcebergAppend(Append):
             corrections.merge(self._numbered(rows, batch), ends)
 
     def _is_there(self, spark: SparkSession, batch: int) -> bool:
-        spark.sql(f"REFRESH TABLE {self._table}")
-        return not spark.read.table(self._table).where(f"{backticked(self._columns[-1])} = {batch}").isEmpty()
+        spark.sql(f"REFRESH TABLE {self.table}")
+        return not spark.read.table(self.table).where(f"{backticked(self.columns[-1])} = {batch}").isEmpty()
 
 
+@dataclass(kw_only=True)
 class DeltaAppend(Sink):
     """Appends to a table in Delta, in one commit for each micro-batch.
 
     The commit says which micro-batch it is of, and Delta makes no second one for it.
     """
 
-    def __init__(self, *, generation: str, **common: Any) -> None:
-        super().__init__(**common)
-        self._generation = generation
+    generation: str
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         if self._may_be_there(batch):
             # Where it is in the table, Delta reads no row, and the state would not be updated.
             read(rows)
-        rows.selectExpr(*map(backticked, self._columns)).createOrReplaceTempView(ROWS)
+        rows.selectExpr(*map(backticked, self.columns)).createOrReplaceTempView(ROWS)
         rows.sparkSession.sql(
-            f"INSERT INTO {self._table} WITH ('txnAppId' = '{self._generation}', 'txnVersion' = '{batch}', "
-            f"'userMetadata' = '{self._generation} {batch}') SELECT * FROM {ROWS}"
+            f"INSERT INTO {self.table} WITH ('txnAppId' = '{self.generation}', 'txnVersion' = '{batch}', "
+            f"'userMetadata' = '{self.generation} {batch}') SELECT * FROM {ROWS}"
         )
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
         # MERGE takes no options, so settings of the session that the micro-batches have say the same.
         conf = rows.sparkSession.conf
         said = {
-            "write.txnAppId": self._generation,
+            "write.txnAppId": self.generation,
             "write.txnVersion": str(batch),
-            "commitInfo.userMetadata": f"{self._generation} {batch}",
+            "commitInfo.userMetadata": f"{self.generation} {batch}",
         }
         for name, text in said.items():
             conf.set(f"spark.databricks.delta.{name}", text)
         try:
-            corrections.merge(rows.selectExpr(*map(backticked, self._columns)), ends)
+            corrections.merge(rows.selectExpr(*map(backticked, self.columns)), ends)
         finally:
             for name in said:
                 conf.unset(f"spark.databricks.delta.{name}")

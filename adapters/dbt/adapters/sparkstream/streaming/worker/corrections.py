@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
@@ -26,35 +27,35 @@ REPLACED = "__replaced"
 """The column that says of a row which `merge` reads whether it only marks rows of the table that go."""
 
 
+@dataclass
 class Corrections:
     """The windows that late rows of a micro-batch have corrected.
 
-    Args:
-        end: the column that has the end of a row's window.
+    Attributes:
+        end: the column that has the end of a row's window, as SQL has it.
         query: gives the ends of corrected windows, of what a micro-batch hands out.
     """
 
-    def __init__(self, table: str, end: str, query: str, place: str, file_format: str) -> None:
-        self._table = table
-        self._end = backticked(end)
-        self._query = query
-        self._place = place
-        self._file_format = file_format
+    table: str
+    end: str
+    query: str
+    place: str
+    file_format: str
 
     def ends(self, spark: SparkSession) -> list[int]:
         """The ends of these windows, in microseconds since the epoch; once the micro-batch's windows can be read."""
-        return [int(row[0]) for row in spark.sql(f"SELECT unix_micros(x) FROM ({self._query}) AS q (x)").collect()]
+        return [int(row[0]) for row in spark.sql(f"SELECT unix_micros(x) FROM ({self.query}) AS q (x)").collect()]
 
     def merge(self, rows: DataFrame, ends: Sequence[int]) -> None:
         """Puts rows into a table whose format has MERGE, and takes out what it has of some windows, in one commit."""
         spark = rows.sparkSession
         moments = ", ".join(f"({end})" for end in ends)
         marks = spark.sql(
-            f"SELECT timestamp_micros(m) AS {self._end}, TRUE AS {REPLACED} FROM VALUES {moments} AS v (m)"
+            f"SELECT timestamp_micros(m) AS {self.end}, TRUE AS {REPLACED} FROM VALUES {moments} AS v (m)"
         )
         given = rows.selectExpr("*", f"FALSE AS {REPLACED}").unionByName(marks, allowMissingColumns=True)
         given.createOrReplaceTempView(_ROWS)
-        spark.sql(merge(self._table, _ROWS, rows.columns, f"t.{self._end} = s.{self._end}"))
+        spark.sql(merge(self.table, _ROWS, rows.columns, f"t.{self.end} = s.{self.end}"))
 
     def rewrite(self, rows: DataFrame, batch: int, ends: Sequence[int], number: str) -> DataFrame:
         """Rewrites partitions of a table of files, each with the new rows of some windows in place of the old ones.
@@ -68,25 +69,25 @@ class Corrections:
             The rows for the micro-batch's own partition: of the windows that no earlier one has rows of.
         """
         spark = rows.sparkSession
-        spark.sql(f"REFRESH TABLE {self._table}")
-        earlier = spark.read.table(self._table).where(f"{backticked(number)} < {batch} AND {self._among(ends)}")
+        spark.sql(f"REFRESH TABLE {self.table}")
+        earlier = spark.read.table(self.table).where(f"{backticked(number)} < {batch} AND {self._among(ends)}")
         found: dict[int, list[int]] = {}
-        for partition, end in earlier.selectExpr(backticked(number), f"unix_micros({self._end})").distinct().collect():
+        for partition, end in earlier.selectExpr(backticked(number), f"unix_micros({self.end})").distinct().collect():
             found.setdefault(int(partition), []).append(int(end))
         for partition, its in sorted(found.items()):
-            whole = spark.read.table(self._table).where(f"{backticked(number)} = {partition}")
+            whole = spark.read.table(self.table).where(f"{backticked(number)} = {partition}")
             corrected = whole.where(f"NOT {self._among(its)}").unionByName(rows.where(self._among(its)))
-            folder = f"{self._place}/{FOLDER}/{batch}_{uuid.uuid4().hex[:12]}/{number}={partition}"
-            corrected.drop(number).write.format(self._file_format).save(folder)
+            folder = f"{self.place}/{FOLDER}/{batch}_{uuid.uuid4().hex[:12]}/{number}={partition}"
+            corrected.drop(number).write.format(self.file_format).save(folder)
             escaped = folder.replace("\\", "\\\\").replace("'", "\\'")
             spark.sql(
-                f"ALTER TABLE {self._table} PARTITION ({backticked(number)} = {partition}) SET LOCATION '{escaped}'"
+                f"ALTER TABLE {self.table} PARTITION ({backticked(number)} = {partition}) SET LOCATION '{escaped}'"
             )
         placed = [end for its in found.values() for end in its]
         return rows.where(f"NOT {self._among(placed)}") if placed else rows
 
     def _among(self, ends: Iterable[int]) -> str:
-        return f"{self._end} IN ({', '.join(f'timestamp_micros({end})' for end in ends)})"
+        return f"{self.end} IN ({', '.join(f'timestamp_micros({end})' for end in ends)})"
 
 
 def merge(table: str, rows: str, columns: Sequence[str], same: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,32 +31,30 @@ STAYS = 600
 """Seconds that an earlier snapshot stays for queries that still read it."""
 
 
+@dataclass
 class OpenViews:
     """The views of a model's open windows.
 
-    Args:
-        names: the names of the model's table, of the two views and of the table of rows, as SQL has them.
-        columns: the columns of the model's table, without the number of the micro-batch, as SQL has them.
-        number: the column of the model's table that has that number, as SQL has it.
-        open_windows: gives the open windows, for that view; over views that the kept state has made.
+    Attributes:
+        table: the model's table, as SQL has it; so are the other names.
+        open: the view of open windows.
+        now: the view of all windows.
+        rows: the table with the rows of open windows.
+        columns: the columns of the model's table, without the number of the micro-batch.
+        number: the column of the model's table that has that number.
+        windows: gives the open windows, for the view `closed`; over views that the kept state has made.
         query: gives rows as the model's table has them.
     """
 
-    def __init__(
-        self,
-        names: tuple[str, str, str, str],
-        columns: Sequence[str],
-        number: str,
-        closed: str,
-        open_windows: str,
-        query: str,
-    ) -> None:
-        self._table, self._open, self._now, self._rows = names
-        self._columns = list(columns)
-        self._number = number
-        self._closed = closed
-        self._windows = open_windows
-        self._query = query
+    table: str
+    open: str
+    now: str
+    rows: str
+    columns: list[str]
+    number: str
+    closed: str
+    windows: str
+    query: str
 
     def begin(self, run: Callable[[str], object]) -> None:
         """Makes the views, with no rows, where they aren't there."""
@@ -64,21 +62,21 @@ class OpenViews:
 
     def show(self, spark: SparkSession, batch: int) -> None:
         """Shows the windows that are open after a micro-batch, whose closed ones are in the table."""
-        spark.sql(self._windows).createOrReplaceTempView(self._closed)
+        spark.sql(self.windows).createOrReplaceTempView(self.closed)
         snapshot = f"{batch}_{int(time.time())}_{uuid.uuid4().hex[:12]}"
-        rows = spark.sql(self._query).selectExpr(*self._columns, f"'{snapshot}' AS {SNAPSHOT}")
+        rows = spark.sql(self.query).selectExpr(*self.columns, f"'{snapshot}' AS {SNAPSHOT}")
         rows.createOrReplaceTempView("__open_rows_to_write")
-        spark.sql(f"INSERT INTO {self._rows} SELECT * FROM __open_rows_to_write")
+        spark.sql(f"INSERT INTO {self.rows} SELECT * FROM __open_rows_to_write")
         self._define(spark.sql, batch, snapshot)
         self._forget(spark, batch)
 
     def _define(self, run: Callable[[str], object], batch: int, snapshot: str) -> None:
-        names = ", ".join(self._columns)
-        rows = f"FROM {self._rows} WHERE {SNAPSHOT} = '{snapshot}'"
-        closed = f"SELECT {names}, FALSE AS {IS_OPEN} FROM {self._table} WHERE {self._number} <= {batch}"
+        names = ", ".join(self.columns)
+        rows = f"FROM {self.rows} WHERE {SNAPSHOT} = '{snapshot}'"
+        closed = f"SELECT {names}, FALSE AS {IS_OPEN} FROM {self.table} WHERE {self.number} <= {batch}"
         views = {
-            self._open: f"SELECT {names} {rows}",
-            self._now: f"{closed} UNION ALL SELECT {names}, TRUE AS {IS_OPEN} {rows}",
+            self.open: f"SELECT {names} {rows}",
+            self.now: f"{closed} UNION ALL SELECT {names}, TRUE AS {IS_OPEN} {rows}",
         }
         for view, query in views.items():
             run(f"CREATE VIEW IF NOT EXISTS {view} AS {query}")
@@ -88,10 +86,10 @@ class OpenViews:
     def _forget(self, spark: SparkSession, batch: int) -> None:
         """Drops snapshots that nobody reads any more."""
         now, old = time.time(), []
-        for (partition,) in spark.sql(f"SHOW PARTITIONS {self._rows}").collect():
+        for (partition,) in spark.sql(f"SHOW PARTITIONS {self.rows}").collect():
             snapshot = partition.partition("=")[2]
             number, written, _ = snapshot.split("_")
             if int(number) < batch - 1 and int(written) < now - STAYS:
                 old.append(f"PARTITION ({SNAPSHOT} = '{snapshot}')")
         if old:
-            spark.sql(f"ALTER TABLE {self._rows} DROP IF EXISTS {', '.join(old)}")
+            spark.sql(f"ALTER TABLE {self.rows} DROP IF EXISTS {', '.join(old)}")

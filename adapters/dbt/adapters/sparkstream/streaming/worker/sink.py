@@ -6,9 +6,10 @@ import os
 import sys
 import threading
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.streaming.worker.paths import lines_in
+from dbt.adapters.sparkstream.streaming.worker.state import lines_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,28 +38,29 @@ NOT_SENT = "can't send rows to the topic"
 """How the error begins where Kafka doesn't take them."""
 
 
+@dataclass
 class Fence:
     """Keeps the query of an earlier run from a table that isn't its own any more.
 
     A query may outlive the dbt process that started it: a Spark server goes on. Meanwhile another run may have taken
     the model over, or made the table anew.
 
-    Args:
+    Attributes:
         owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
     """
 
-    def __init__(self, table: str, owned: dict[str, dict[str, str]]) -> None:
-        self._table = table
-        self._owned = owned
+    table: str
+    owned: dict[str, dict[str, str]]
 
     def check(self, spark: SparkSession) -> None:
         """Fails where the table is another run's."""
-        for table, owned in self._owned.items():
+        for table, owned in self.owned.items():
             properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
             if any(text not in properties.get(name, "") for name, text in owned.items()):
-                raise RuntimeError(f"another run has taken over {self._table}, so this one writes nothing more to it")
+                raise RuntimeError(f"another run has taken over {self.table}, so this one writes nothing more to it")
 
 
+@dataclass
 class Done:
     """The note that the rows of a micro-batch are in the table: a folder with one file.
 
@@ -69,16 +71,15 @@ class Done:
     notes, what is in the table must not be written again, as streams that read the table may have seen its files.
     """
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._corrections: dict[int, int] = {}
+    folder: str
+    _corrections: dict[int, int] = field(default_factory=dict, init=False)
 
     def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
         """Records a micro-batch, in place of the one before. The file is there as a whole or not at all."""
         lines = ", ".join(
             f"('{number} {windows}')" for number, windows in [*self._corrections.items(), (batch, corrected)]
         )
-        spark.sql(f"SELECT * FROM VALUES {lines} AS t (line)").coalesce(1).write.mode("overwrite").text(self._folder)
+        spark.sql(f"SELECT * FROM VALUES {lines} AS t (line)").coalesce(1).write.mode("overwrite").text(self.folder)
         if corrected:
             self._corrections[batch] = corrected
         if len(self._corrections) > _COUNTED:
@@ -86,7 +87,7 @@ class Done:
 
     def has(self, spark: SparkSession, batch: int) -> bool:
         """Whether the micro-batch was recorded last."""
-        rows = lines_in(spark, self._folder)
+        rows = lines_in(spark, self.folder)
         if rows is None:
             return False
         lines = [row[0].partition(" ") for row in rows.collect()]
@@ -97,12 +98,13 @@ class Done:
         return True
 
 
+@dataclass(kw_only=True)
 class Sink:
     """Appends the rows of each micro-batch to a table, once.
 
     A micro-batch that was interrupted comes again, with the same number.
 
-    Args:
+    Attributes:
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
         done: the note of what is done; None where the table itself tells, and nothing else hangs on it.
@@ -112,31 +114,17 @@ class Sink:
         corrections: the windows in the table that late rows have corrected; None where they correct nothing.
     """
 
-    def __init__(
-        self,
-        table: str,
-        columns: list[str],
-        closed: str,
-        query: str | None,
-        begun: int,
-        fence: Fence,
-        done: Done | None,
-        history: RowStore | SliceStore | None = None,
-        producer: Producer | None = None,
-        views: OpenViews | None = None,
-        corrections: Corrections | None = None,
-    ) -> None:
-        self._views = views
-        self._corrections = corrections
-        self._history = history
-        self._producer = producer
-        self._begun = begun
-        self._fence = fence
-        self._done = done
-        self._table = table
-        self._columns = columns
-        self._closed = closed
-        self._query = query
+    table: str
+    columns: list[str]
+    closed: str
+    query: str | None
+    begun: int
+    fence: Fence
+    done: Done | None
+    history: RowStore | SliceStore | None = None
+    producer: Producer | None = None
+    views: OpenViews | None = None
+    corrections: Corrections | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Called where a server's Python process gets the sink."""
@@ -146,37 +134,37 @@ class Sink:
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
-        self._fence.check(spark)
-        if self._may_be_there(batch) and self._done is not None and self._done.has(spark, batch):
+        self.fence.check(spark)
+        if self._may_be_there(batch) and self.done is not None and self.done.has(spark, batch):
             read(rows)
             return
-        if self._history is not None:
-            rows = self._history.joined(rows, batch)
-        if self._query is not None:
-            rows.createOrReplaceTempView(self._closed)
-            rows = spark.sql(self._query)
-        ends = self._corrections.ends(spark) if self._corrections is not None else []
+        if self.history is not None:
+            rows = self.history.joined(rows, batch)
+        if self.query is not None:
+            rows.createOrReplaceTempView(self.closed)
+            rows = spark.sql(self.query)
+        ends = self.corrections.ends(spark) if self.corrections is not None else []
         # After an interrupted attempt they are compared with what it has left.
-        is_read_again = self._may_be_there(batch) or self._producer is not None or bool(ends)
+        is_read_again = self._may_be_there(batch) or self.producer is not None or bool(ends)
         rows = rows.persist() if is_read_again else rows
         try:
-            if ends and self._corrections is not None:
-                self._correct(rows, batch, self._corrections, ends)
+            if ends and self.corrections is not None:
+                self._correct(rows, batch, self.corrections, ends)
             else:
                 self._write(rows, batch)
-            if self._producer is not None:
-                self._producer.send(rows, batch)
+            if self.producer is not None:
+                self.producer.send(rows, batch)
         finally:
             if is_read_again:
                 rows.unpersist()
-        if self._views is not None:
-            self._views.show(spark, batch)
-        if self._done is not None:
-            self._done.note(spark, batch, len(ends))
+        if self.views is not None:
+            self.views.show(spark, batch)
+        if self.done is not None:
+            self.done.note(spark, batch, len(ends))
 
     def _may_be_there(self, batch: int) -> bool:
         """Whether an interrupted attempt may have written rows of a micro-batch."""
-        return batch <= self._begun
+        return batch <= self.begun
 
     def _write(self, rows: DataFrame, batch: int) -> None:
         """Writes the rows of a micro-batch, in place of what an interrupted attempt has left of them."""
@@ -221,33 +209,33 @@ def read(rows: DataFrame) -> None:
     rows.write.format("noop").mode("overwrite").save()
 
 
+@dataclass
 class Producer:
     """Sends the rows of a micro-batch when they are in the table.
 
     A run that is killed while it sends leaves some of them in the topic. The next run sends them all again, with the
     same headers.
 
-    Args:
+    Attributes:
         key: what the key is, as SQL over the columns of the model.
     """
 
-    def __init__(self, options: dict[str, str], key: str, value: str, generation: str) -> None:
-        self._options = options
-        self._key = key
-        self.value = value
-        self._generation = generation
+    options: dict[str, str]
+    key: str
+    value: str
+    generation: str
 
     def send(self, rows: DataFrame, batch: int) -> None:
         """Sends all rows of a micro-batch, and returns when Kafka has them; else there is a RuntimeError."""
         records = rows.selectExpr(
-            f"{self._key} AS key",
+            f"{self.key} AS key",
             f"{self.value} AS value",
-            f"array({_header(TABLE_HEADER, self._generation)}, {_header(BATCH_HEADER, str(batch))}) AS headers",
+            f"array({_header(TABLE_HEADER, self.generation)}, {_header(BATCH_HEADER, str(batch))}) AS headers",
         )
         try:
-            records.write.format("kafka").options(**self._options).save()
+            records.write.format("kafka").options(**self.options).save()
         except Exception as error:
-            raise RuntimeError(f"{NOT_SENT} {self._options['topic']}: {error}") from None  # the error is in the text
+            raise RuntimeError(f"{NOT_SENT} {self.options['topic']}: {error}") from None  # the error is in the text
 
 
 def _header(name: str, value: str) -> str:

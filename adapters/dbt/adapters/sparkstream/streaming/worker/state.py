@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from dbt.adapters.sparkstream.streaming.worker.paths import exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -14,40 +14,57 @@ DAY = 24 * 60 * 60 * 1000
 """Milliseconds of a day."""
 
 
+def exactly(path: str) -> str:
+    """A path of which Spark takes nothing for a wildcard: `a[b]` is no `ab`."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", path)
+
+
+def lines_in(spark: SparkSession, folder: str) -> DataFrame | None:
+    """The lines of the files in a folder; None where there is no folder."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        rows = spark.read.text(exactly(folder))
+        rows.schema  # noqa: B018  over Spark Connect, Spark looks for the folder when it is asked for the columns
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return None
+        raise
+    return rows
+
+
+@dataclass
 class Watermark:
     """A view of the watermarks of a micro-batch and of the one before it: instants, and what clocks show from then on.
 
-    Args:
+    Attributes:
         checkpoint: where Spark notes the watermark before a micro-batch.
         lateness: milliseconds by which Spark's watermark is behind the watermark that closes windows.
-
-    Attributes:
         has_moved: whether the two differ.
     """
 
-    def __init__(self, checkpoint: str, view: str, lateness: int = 0) -> None:
-        self._checkpoint = checkpoint
-        self._view = view
-        self._lateness = lateness
-        self._known: dict[int, int] = {}
-        self.has_moved = False
+    checkpoint: str
+    view: str
+    lateness: int = 0
+    _known: dict[int, int] = field(default_factory=dict, init=False)
+    has_moved: bool = field(default=False, init=False)
 
     def define(self, spark: SparkSession, batch: int) -> None:
         """Makes the view for a micro-batch."""
         until = self._of(spark, batch)
         since = self._of(spark, batch - 1) if batch > 0 else until
-        show(spark, self._view, self._closing(since), self._closing(until), since)
+        show(spark, self.view, self._closing(since), self._closing(until), since)
         self._known = {batch: until}
         self.has_moved = since < until
 
     def _closing(self, watermark: int) -> int:
         """The watermark that closes windows, by Spark's, which is 0 before there is one."""
-        return watermark + self._lateness if watermark > 0 else watermark
+        return watermark + self.lateness if watermark > 0 else watermark
 
     def _of(self, spark: SparkSession, batch: int) -> int:
         if batch in self._known:
             return self._known[batch]
-        facts = json.loads(spark.read.text(exactly(f"{self._checkpoint}/offsets/{batch}")).collect()[1][0])
+        facts = json.loads(spark.read.text(exactly(f"{self.checkpoint}/offsets/{batch}")).collect()[1][0])
         return int(facts["batchWatermarkMs"])
 
 
@@ -65,23 +82,23 @@ def _shown(watermark: int) -> str:
     return f"least({now}, {then} - INTERVAL '1' DAY)"
 
 
+@dataclass(kw_only=True)
 class _Kept:
     """Rows of earlier micro-batches, in a folder.
 
     Rows kept after an even micro-batch lie beside rows kept after an odd one: a micro-batch that comes again finds what
     was there before it.
 
-    Args:
+    Attributes:
         name: what `query` calls the rows so far.
         query: gives the rows to keep, of the rows so far.
         flag: the column that tells new rows from earlier ones; None for none.
     """
 
-    def __init__(self, folder: str, name: str, query: str, flag: str | None) -> None:
-        self._folder = folder
-        self._name = name
-        self._query = query
-        self._flag = flag
+    folder: str
+    name: str
+    query: str
+    flag: str | None = None
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
         """The rows to go on with in a micro-batch; keeps the rows that the next micro-batch needs.
@@ -97,89 +114,69 @@ class _Kept:
         if batch > 0:
             before = self._read(rows, self._kept(batch - 1))
             everything = everything.unionByName(self._flagged(before, "FALSE"))
-        everything.createOrReplaceTempView(self._name)
+        everything.createOrReplaceTempView(self.name)
         return everything
 
     def _keep(self, spark: SparkSession, batch: int) -> None:
-        self._write(spark.sql(self._query), self._kept(batch))
+        self._write(spark.sql(self.query), self._kept(batch))
 
     @staticmethod
     def _kept(batch: int) -> str:
         return f"kept_{batch % 2}"
 
     def _write(self, rows: DataFrame, name: str) -> None:
-        rows.write.mode("overwrite").parquet(f"{self._folder}/{name}")
+        rows.write.mode("overwrite").parquet(f"{self.folder}/{name}")
 
     def _read(self, rows: DataFrame, name: str) -> DataFrame:
-        return rows.sparkSession.read.schema(rows.schema).parquet(exactly(f"{self._folder}/{name}"))
+        return rows.sparkSession.read.schema(rows.schema).parquet(exactly(f"{self.folder}/{name}"))
 
     def _flagged(self, rows: DataFrame, is_new: str) -> DataFrame:
-        return rows if self._flag is None else rows.selectExpr("*", f"{is_new} AS {self._flag}")
+        return rows if self.flag is None else rows.selectExpr("*", f"{is_new} AS {self.flag}")
 
 
+@dataclass(kw_only=True)
 class RowStore(_Kept):
     """Rows of earlier micro-batches that later ones need.
 
-    Args:
+    Attributes:
         closing: gives the rows to go on with, of the rows so far; None for all of them.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        name: str,
-        query: str,
-        flag: str | None = None,
-        closing: str | None = None,
-        watermark: Watermark | None = None,
-    ) -> None:
-        super().__init__(folder, name, query, flag)
-        self._closing = closing
-        self._watermark = watermark
+    closing: str | None = None
+    watermark: Watermark | None = None
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
         spark = rows.sparkSession
         self._write(rows, "new")
         everything = self._so_far(self._read(rows, "new"), batch)
-        if self._watermark is not None:
-            self._watermark.define(spark, batch)
+        if self.watermark is not None:
+            self.watermark.define(spark, batch)
         self._keep(spark, batch)
-        return everything if self._closing is None else spark.sql(self._closing)
+        return everything if self.closing is None else spark.sql(self.closing)
 
 
+@dataclass(kw_only=True)
 class SliceStore(_Kept):
     """Slices of open windows, or these windows. What is kept holds what a micro-batch changes, and its windows are made
     of that.
 
-    Args:
+    Attributes:
         kept: what `closing` calls what is kept.
         closing: gives the windows that a micro-batch closes, and corrects.
         corrects: whether it may correct windows that are closed.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        name: str,
-        query: str,
-        flag: str,
-        kept: str,
-        closing: str,
-        watermark: Watermark,
-        corrects: bool = False,
-    ) -> None:
-        super().__init__(folder, name, query, flag)
-        self._corrects = corrects
-        self._name_of_kept = kept
-        self._closing = closing
-        self._watermark = watermark
+    kept: str
+    closing: str
+    watermark: Watermark
+    corrects: bool = False
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
         spark = rows.sparkSession
         self._so_far(rows, batch)
-        self._watermark.define(spark, batch)
+        self.watermark.define(spark, batch)
         self._keep(spark, batch)
-        self._read(rows, self._kept(batch)).createOrReplaceTempView(self._name_of_kept)
-        windows = spark.sql(self._closing)
+        self._read(rows, self._kept(batch)).createOrReplaceTempView(self.kept)
+        windows = spark.sql(self.closing)
         # Spark runs nothing for a LIMIT of 0.
-        return windows if self._corrects or self._watermark.has_moved else windows.limit(0)
+        return windows if self.corrects or self.watermark.has_moved else windows.limit(0)
