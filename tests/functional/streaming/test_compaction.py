@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.streaming import ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports import runs_table
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.folders import Folders
 from tests.functional.streaming.feed import Feed
 from tests.functional.streaming.killing import killed
 from tests.functional.streaming.test_once import ROWS, location
@@ -244,7 +245,10 @@ def test_notes_of_a_run_that_is_killed_while_they_are_merged(
 
     target: Callable[..., Any] = Engine.sql
     if step == "rewrite":
-        monkeypatch.setattr("dbt.adapters.sparkstream.streaming.spark.folders.Folders.rewrite", fail)
+        write: Callable[..., Any] = Folders.write
+        monkeypatch.setattr(
+            Folders, "write", lambda own, path, query, *mode: write(own, path, query, *mode) if mode else fail()
+        )
     else:
         monkeypatch.setattr(Engine, "sql", lambda self, text: fail() if "SET LOCATION" in text else target(self, text))
     grow(feed, 1, 2)

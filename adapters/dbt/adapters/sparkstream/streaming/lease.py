@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 
 RENEWED = 10.0
@@ -37,9 +38,10 @@ class Lease:
         is_told_to_end: whether somebody has said that the run shall end when its micro-batch has ended.
     """
 
-    def __init__(self, table: StreamTable, mine: Holder, report: Callable[[str], None]) -> None:
+    def __init__(self, table: StreamTable, engine: Engine, report: Callable[[str], None]) -> None:
         self._table = table
-        self._mine = mine
+        self._engine = engine
+        self._mine = Holder.mine(engine.java(), engine.session())
         self._report = report
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -58,11 +60,13 @@ class Lease:
         self._held = True
         self._made = ledger
 
-    def take(self, ledger: Ledger) -> Holder | None:
+    def take(self, ledger: Ledger) -> Ledger:
         """Takes the right, until `confirm` says whether somebody else took it at the same moment.
 
+        What a run that stopped without releasing its lease has left running on a server is ended.
+
         Returns:
-            Another run that had it, and has ended without giving it back.
+            What is recorded of the table then.
         """
         other = ledger.holder
         if other is not None and self._is_alive(other):
@@ -77,7 +81,15 @@ class Lease:
         self._held = True
         # Two runs may have looked at the same time: the run that recorded itself last has the model.
         self._settled = time.monotonic() + SETTLES
-        return other
+        if other is None:
+            return ledger
+        self._report("the run before this one has ended without a word; going on where it was")
+        if other.session is None:
+            return ledger
+        self._engine.end_queries(other.session)
+        now = self._table.ledger() or ledger
+        # A statement of that run's may have made the table anew, and have ended only now.
+        return now if now.generation == ledger.generation else self.take(now)
 
     def _is_alive(self, other: Holder) -> bool:
         alive = other.is_alive()

@@ -134,7 +134,7 @@ class Ledger:
     Attributes:
         generation: tells the table from earlier tables of the model.
         query: a hash of all that its state depends on.
-        sidecars: the name of the folder with its checkpoint; empty for a table of version 0.1.0.
+        sidecars: the name of the folder with its checkpoint.
         sources: name of a stream -> what tells its source from a new source of the same name.
         batch: the last micro-batch that is recorded; -1 for none.
         files: what the table's format needs to know to find rows of others.
@@ -179,9 +179,9 @@ class Ledger:
         Args:
             properties: of the table, by keys without `PREFIX`.
         """
-        if "query" not in properties:
+        if not {"query", "kept"} <= properties.keys():
             return None
-        values: dict[str, Any] = {"sidecars": "", "sources": {}, "batch": -1, "files": ""}
+        values: dict[str, Any] = {"sources": {}, "batch": -1, "files": ""}
         for each in fields(cls):
             if text := properties.get(each.metadata.get("key", "")):
                 values[each.name] = each.metadata["read"](text)

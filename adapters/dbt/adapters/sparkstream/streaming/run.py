@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.decide import Due, Wanted, check_replaceable, decide
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.lease import Lease
-from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger, Stage
+from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.parts import Parts, Standing
 from dbt.adapters.sparkstream.streaming.refusals import (
@@ -93,7 +93,7 @@ class Run:
     def _run(self, drop: Callable[[], None], order: Due | None, empty: bool) -> Outcome:
         """Loads the query, decides, takes the lease, and does what is due."""
         rows, wanted = self._load(order, empty)
-        lease = Lease(self._table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
+        lease = Lease(self._table, self._engine, self._report)
         try:
             ledger, due, begun = self._decided(wanted, lease)
             if due is Due.NOTHING:
@@ -138,28 +138,13 @@ class Run:
         standing = Standing(self._parts, ledger, wanted)
         decision = decide(ledger, wanted, config, standing, has_lease=False)
         if decision.due is Due.LEASE:
-            before, ledger = ledger, self._taken(ledger, lease)
+            before, ledger = ledger, lease.take(self._table.ledger() or ledger)
             if ledger != before or ledger.holder is not None:  # else nobody has run it since
                 standing = Standing(self._parts, ledger, wanted)
             decision = decide(ledger, wanted, config, standing, has_lease=True)
         if decision.told:
             self._report(decision.told)
         return ledger, decision.due, standing.recorded.begun if decision.due is Due.MORE else -1
-
-    def _taken(self, ledger: Ledger, lease: Lease) -> Ledger:
-        """Takes the right to the table that is there, and ends what an earlier run has left running."""
-        ledger = self._table.ledger() or ledger
-        before = lease.take(ledger)
-        if before is None:
-            return ledger
-        self._report("the run before this one has ended without a word; going on where it was")
-        if before.session is None:
-            return ledger
-        self._engine.end_queries(before.session)
-        now = self._table.ledger() or ledger
-        if now.generation != ledger.generation:  # a statement of that run's has ended only now
-            lease.take(now)
-        return now
 
     def _swap(self, ledger: Ledger, wanted: Wanted, lease: Lease) -> Outcome:
         """Fills a staging table, and gives it the table's name when it has all rows."""

@@ -68,18 +68,12 @@ class Sidecars:
 
     def checkpoint(self, ledger: Ledger) -> str:
         """The folder with a table's offsets and state."""
-        if ledger.sidecars:
-            return f"{self.folder(ledger)}/checkpoint"
-        # A table of version 0.1.0.
-        root = self._model.config.checkpoint_location
-        if root is None:
-            return f"{self._table.facts().location}/_checkpoint"
-        return f"{root.rstrip('/')}/{self._model.identifier}-{ledger.generation}"
+        return f"{self.folder(ledger)}/checkpoint"
 
     def remains(self, ledger: Ledger) -> dict[str, int]:
         """The folders that stay when the table is dropped or a new table takes its place, as `Ledger.left` has them."""
-        own = {self.folder(ledger): 0} if ledger.sidecars else {}
-        return {**ledger.left, **dict.fromkeys(self._table.remains(ledger), round(time.time())), **own}
+        rows = dict.fromkeys(self._table.remains(ledger), round(time.time()))
+        return {**ledger.left, **rows, self.folder(ledger): 0}
 
     def clear(self, left: Mapping[str, int], ledger: Ledger) -> None:
         """Removes what tables that were made before this one have left."""
@@ -141,8 +135,7 @@ class Sidecars:
         return ledger
 
     def _empty(self, folders: Mapping[str, int], ledger: Ledger) -> None:
-        own = {path_of(self._table.facts().location)}
-        own |= {path_of(self.folder(ledger))} if ledger.sidecars else set()
+        own = {path_of(self._table.facts().location), path_of(self.folder(ledger))}
         for folder, since in folders.items():
             if path_of(folder) in own or "/" not in folder:  # of a table whose files went with it
                 continue

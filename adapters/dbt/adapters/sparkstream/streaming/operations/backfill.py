@@ -14,7 +14,6 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
 from dbt.adapters.sparkstream.streaming.lease import Lease
-from dbt.adapters.sparkstream.streaming.ledger import Holder
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import Goes, OfRows, OfWindows, Range, sessions
 from dbt.adapters.sparkstream.streaming.parts import Parts
@@ -71,20 +70,20 @@ class Backfill:
             self._time(columns, sources)
         definition, table = self._parts.definition(sources, columns), self._parts.table
         ledger = table.ledger() if table.found() else None
-        if ledger is None or not ledger.sidecars:
-            what = "there is no table that a run of this model has made" if ledger is None else "it is of version 0.1.0"
-            raise StreamingError(f"{self._model.relation}: {what}\n  run the model, with --full-refresh if it is there")
+        if ledger is None:
+            raise StreamingError(
+                f"{self._model.relation}: there is no table that a run of this model has made\n"
+                "  run the model, with --full-refresh if it is there"
+            )
         if not definition.is_of(ledger.query):
             raise StreamingError(
                 "the query, its columns, its sources, its watermark or the time zone have changed since the table was "
                 "made\n  run the model first: it says what to do"
             )
         started = time.time()
-        lease = Lease(table, Holder.mine(self._engine.java(), self._engine.session()), self._report)
+        lease = Lease(table, self._engine, self._report)
         try:
-            before = lease.take(ledger)
-            if before is not None and before.session is not None:
-                self._engine.end_queries(before.session)
+            lease.take(ledger)
             return self._run(range_, sources, columns, lease, removes, started)
         finally:
             lease.release()
@@ -202,7 +201,7 @@ class Backfill:
             query = batch.ending.query
         typed = ", ".join(f"CAST({backticked(name)} AS {type_}) AS {backticked(name)}" for name, type_ in columns)
         folder = _folder(checkpoint)
-        engine.folders.write(folder, f"SELECT {typed} FROM (\n{query}\n)")
+        engine.folders.write(folder, f"SELECT {typed} FROM (\n{query}\n)", is_one=False)
         engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.{backticked(folder)}")
 
     def _replacement(self, goes: Goes, last: int) -> Replacement:

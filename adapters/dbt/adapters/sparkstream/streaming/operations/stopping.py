@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Protocol
 
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.sql.core.interval import Interval
@@ -37,16 +36,6 @@ DEFAULT_INTERVAL = Interval.parse("10 seconds")
 """Time between two micro-batches of a model whose trigger doesn't say."""
 
 _stop: threading.Event | None = None
-
-
-class Way(Protocol):
-    """How the run of one model is reached."""
-
-    def holder(self) -> Holder | None:
-        """The run; None for none."""
-
-    def tell(self, holder: Holder) -> None:
-        """Tells it to end."""
 
 
 class Announced:
@@ -74,6 +63,7 @@ class Announced:
         return self._stop.exists()
 
     def holder(self) -> Holder | None:
+        """The run; None for none."""
         try:
             private.check_file(self._run)
             return Holder.read(self._run.read_text())
@@ -81,6 +71,7 @@ class Announced:
             return None
 
     def tell(self, holder: Holder) -> None:
+        """Tells the run to end."""
         private.write(self._stop, "")
 
 
@@ -99,7 +90,7 @@ class OnServer:
         self._table.note(told_to_end=holder.id)
 
 
-def stopped(ways: Mapping[str, Way], patience: float) -> dict[str, str]:
+def stopped(ways: Mapping[str, Announced | OnServer], patience: float) -> dict[str, str]:
     """Ends runs, each when its micro-batch has ended.
 
     Returns:

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.lease import EXPIRES
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.parts import table_of
+from dbt.adapters.sparkstream.streaming.reports.runs_table import COLUMNS
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import bytes_in_words
 
@@ -45,17 +46,6 @@ _GAUGES = {
     "state_bytes": ("state_bytes", "memory that the rows kept take", 1.0),
 }
 """What is known of a stream -> name, help text and factor of its metric."""
-
-_COUNTERS = {
-    "rows_read": "rows that came from the sources",
-    "rows_appended": "rows that went into the table",
-    "windows_closed": "windows that are in the table",
-    "windows_corrected": "windows that late rows have corrected after they were closed",
-    "rows_late": "rows that came after their windows were closed",
-    "rows_ahead": "rows left out as their time was further ahead than max_future",
-    "rows_without_time": "rows that no window has as they have no time",
-    "rows_unreadable": "rows left out as their values can not be read",
-}
 
 _HEAD = ("model", "status", "last micro-batch", "rows/s", "rows", "left out", "watermark", "state")
 
@@ -154,7 +144,8 @@ def prometheus(streams: Streams) -> str:
             lambda s, k=key, f=factor: None if s.get(k) is None else s[k] if f == 1 else s[k] * f,
         )
     for key in TOTALS + LEFT_OUT:
-        lines += _metric(f"{key}_total", "counter", _COUNTERS[key], streams, lambda s, k=key: s.get(k))
+        text = COLUMNS[key][1].partition(";")[0]
+        lines += _metric(f"{key}_total", "counter", text, streams, lambda s, k=key: s.get(k))
     return "\n".join(lines) + "\n"
 
 

@@ -25,7 +25,7 @@ COLUMNS = {
     "duration_ms": ("BIGINT", "how long it took, in milliseconds"),
     "rows_read": ("BIGINT", "rows that came from the sources"),
     "rows_appended": ("BIGINT", "rows that went into the table"),
-    "windows_closed": ("BIGINT", "windows that these rows are of; NULL where columns do not tell"),
+    "windows_closed": ("BIGINT", "windows that are in the table with these rows; NULL where columns do not tell"),
     "rows_late": ("BIGINT", "rows that came after their windows were closed"),
     "watermark": ("TIMESTAMP", "windows up to here are closed"),
     "state_rows": ("BIGINT", "rows kept for windows that are open"),
@@ -135,8 +135,7 @@ class RunsTable:
         typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
         new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(listed) + f"\nAS v ({', '.join(COLUMNS)})"
         facts = self._described()
-        if is_in_catalog(table) or "# Partition Information" not in facts:
-            # The latter is a table of version 0.1.0.
+        if is_in_catalog(table):
             named = f"{string_literal(model.unique_id)} AS model"
             engine.sql(f"INSERT INTO {table} BY NAME SELECT *, {named} FROM ({new})")
             return
@@ -144,7 +143,7 @@ class RunsTable:
         # other's temporary files, and rows are lost.
         first = f"{facts['Location'].rstrip('/')}/model={model.unique_id}"
         folder = self._folder()
-        engine.folders.append(folder or first, new)
+        engine.folders.write(folder or first, new, "append")
         if folder is None:
             engine.sql(f"ALTER TABLE {table} ADD IF NOT EXISTS {self._partition} LOCATION {string_literal(first)}")
         elif merges:
@@ -176,7 +175,7 @@ class RunsTable:
         other = next(name for name in folders if path_of(name) != path_of(folder))
         rows = f"SELECT {', '.join(COLUMNS)} FROM {table} WHERE model = {string_literal(model)}"
         engine.sql(f"REFRESH TABLE {table}")  # this session may have its files from an earlier merge
-        engine.folders.rewrite(other, f"{rows} ORDER BY started_at, batch")
+        engine.folders.write(other, f"{rows} ORDER BY started_at, batch")
         engine.sql(f"ALTER TABLE {table} {self._partition} SET LOCATION {string_literal(other)}")
         if path_of(folder) in map(path_of, folders):
             engine.folders.clear(first)

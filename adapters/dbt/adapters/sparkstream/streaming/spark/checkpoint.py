@@ -35,9 +35,9 @@ def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
 
 
 def _done(line: str) -> tuple[int, int]:
-    """A micro-batch that the sink has recorded, and how many windows it has corrected: version 0.1.0 records none."""
+    """A micro-batch that the sink has recorded, and how many windows it has corrected."""
     number, _, windows = line.partition(" ")
-    return int(number), int(windows or 0)
+    return int(number), int(windows)
 
 
 def done_folder(checkpoint: str) -> str:

@@ -99,20 +99,15 @@ class Folders:
         with spark_errors():
             self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode(mode).text(path)
 
-    def append(self, path: str, query: str) -> None:
-        """Adds the rows of a query to the Parquet files of a folder, as one file."""
-        with spark_errors():
-            self._spark.sql(query).coalesce(1).write.mode("append").parquet(path)
+    def write(self, path: str, query: str, mode: str = "overwrite", is_one: bool = True) -> None:
+        """Replaces a folder by one with the rows of a query in Parquet; with mode `append`, adds them to the folder.
 
-    def write(self, path: str, query: str) -> None:
-        """Replaces a folder by one with the rows of a query in Parquet files."""
+        Args:
+            is_one: whether they are written as one file.
+        """
         with spark_errors():
-            self._spark.sql(query).write.mode("overwrite").parquet(path)
-
-    def rewrite(self, path: str, query: str) -> None:
-        """Replaces a folder by one with a Parquet file of a query's rows."""
-        with spark_errors():
-            self._spark.sql(query).coalesce(1).write.mode("overwrite").parquet(path)
+            rows = self._spark.sql(query)
+            (rows.coalesce(1) if is_one else rows).write.mode(mode).parquet(path)
 
     def stored_files(self, path: str, options: Mapping[str, str] | None = None) -> dict[str, Stored]:
         """The files in a folder and in folders below, by their paths.

@@ -149,8 +149,7 @@ class FileTable(StreamTable):
         if accepts:
             return
         recorded, own_files = ledger.files, up_to(self._seen, ledger.batch)
-        # Version 0.1.0 has recorded whole paths.
-        if recorded and recorded not in (self._digest(own_files), digest(own_files)):
+        if recorded and recorded != self._digest(own_files):
             raise StreamingError(
                 f"something else has written to {self.name}: its files are not the files of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"

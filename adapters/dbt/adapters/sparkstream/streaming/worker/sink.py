@@ -90,8 +90,7 @@ class Done:
         rows = lines_in(spark, self.folder)
         if rows is None:
             return False
-        lines = [row[0].partition(" ") for row in rows.collect()]
-        recorded = {int(number): int(windows or 0) for number, _, windows in lines}
+        recorded = {int(number): int(windows) for number, windows in (row[0].split(" ") for row in rows.collect())}
         if max(recorded, default=None) != batch:
             return False
         self._corrections = {number: windows for number, windows in recorded.items() if windows}
