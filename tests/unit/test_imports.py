@@ -72,7 +72,10 @@ def test_what_runs_beside_spark_needs_nothing_else(module: str) -> None:
 IMPORTERS = {
     "streaming.run": ["streaming.adapter"],
     "streaming.operations": ["streaming.adapter", "cli", "impl"],
-    "streaming.worker": [*(f"streaming.{name}" for name in ("spark", "sinks", "tables", "parts", "refusals")), "impl"],
+    "streaming.worker": [
+        *(f"streaming.{name}" for name in ("spark", "sinks", "tables", "parts", "sidecars", "refusals")),
+        "impl",
+    ],
     "streaming.sinks": [
         *(f"streaming.{name}" for name in ("model", "spark", "reports")),
         "flinkscript",

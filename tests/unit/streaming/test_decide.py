@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.streaming.refusals import SourceChanged, Streaming
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Recorded
 
-DONE = Recorded(4, 4, NOTHING_YET, ())
+DONE = Recorded(4, 4, NOTHING_YET)
 BID = StreamSource("bid", "db.bid")
 MADE_FOR = Definition("SELECT id FROM bid", "spark", (BID,), (("id", "int"),), False, "UTC")
 OTHER = replace(MADE_FOR, sql="SELECT id FROM bid WHERE id > 1")
@@ -74,7 +74,7 @@ def due(
 
 
 RUN = Holder("r", "h", 1, 0.0)
-BEGUN = Recorded(5, 4, NOTHING_YET, ())
+BEGUN = Recorded(5, 4, NOTHING_YET)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ BEGUN = Recorded(5, 4, NOTHING_YET, ())
         ({"ledger": {"sources": {"bid": "elsewhere"}}}, Due.LEASE),
         ({"ledger": {"sources": {}}}, Due.LEASE),
         ({"answers": Answers(recorded=BEGUN)}, Due.LEASE),
-        ({"answers": Answers(recorded=Recorded(5, 5, NOTHING_YET, ()))}, Due.LEASE),
+        ({"answers": Answers(recorded=Recorded(5, 5, NOTHING_YET))}, Due.LEASE),
         ({"answers": Answers(as_read=False)}, Due.LEASE),
         ({"answers": Answers(as_left=False)}, Due.LEASE),
         ({"wanted": {"order": Due.REBUILD}}, Due.LEASE),
@@ -142,7 +142,7 @@ def test_another_query_is_refused_with_what_has_changed() -> None:
         due(wanted={"definition": OTHER}, answers=Answers(made_for=()))
 
 
-TWO = Recorded(4, 4, Offsets(0, 0, (1, 2)), ())
+TWO = Recorded(4, 4, Offsets(0, 0, (1, 2)))
 
 
 @pytest.mark.parametrize(

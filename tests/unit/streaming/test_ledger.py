@@ -58,14 +58,13 @@ def test_each_property_of_0_2_0_is_read_and_written_as_it_was() -> None:
     assert ledger.properties() == OF_0_2_0
 
 
-def test_a_table_of_0_1_0_has_no_sidecar_folder() -> None:
-    ledger = Ledger.read({"table": "4d2", "query": "9f0", "batch": "3", "files": ""})
-    assert ledger == Ledger("4d2", "9f0", "", {}, 3, "")
-
-
 def test_a_table_of_others_has_no_ledger() -> None:
     assert Ledger.read({}) is None
     assert Ledger.read({"run": json.dumps(HOLDER)}) is None
+
+
+def test_a_table_of_0_1_0_is_made_again() -> None:
+    assert Ledger.read({"table": "4d2", "query": "9f0", "batch": "3", "files": ""}) is None
 
 
 def test_an_empty_property_is_none() -> None:

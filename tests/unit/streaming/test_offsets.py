@@ -56,7 +56,7 @@ def checkpoint(begun: int, done: int | None, committed: int) -> Folders:
     files = {f"/offsets/{n}": offsets(n * 1000, n) for n in range(begun + 1)}
     files |= {f"/commits/{n}": ["v1", "{}"] for n in range(committed + 1)}
     if done is not None:
-        files["_done/part-00000-abc.txt"] = [str(done)]
+        files["_done/part-00000-abc.txt"] = [f"{done} 0"]
     files["/sources/0/9.compact"] = ["v1", '{"path":"file:///a","timestamp":1,"batchId":3}']
     files["/sources/1/2"] = ["v1", '{"topic":"t"}', '{"path":"file:///b","timestamp":2,"batchId":8}']
     return Folders(files)
@@ -82,4 +82,5 @@ def test_it_is_read_in_one_go(begun: int, done: int | None, committed: int, last
     assert (found.begun, found.done) == (begun, committed if done is None else done)
     assert found.offsets == (NOTHING_YET if begun < 0 else Offsets(found.done * 1000, 7, (found.done,)))
     assert folders.asked == ["all", *asked]
-    assert [(source, facts["path"]) for source, facts in found.files] == [("0", "file:///a"), ("1", "file:///b")]
+    assert found.files.of_sources == [{"file:///a": 1}, {"file:///b": 2}]
+    assert found.files.done == ({"file:///a"} if done or committed >= 3 else set())

@@ -10,7 +10,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, ReadFiles, Recorded
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 
 BIDS = {"/bid/a": 1, "/bid/b": 2}
@@ -45,12 +45,8 @@ def test_all_files_are_read(views: list[str], read: list[dict[str, int]], expect
         for folder, its in STORED.items()
     }
     engine: Any = SimpleNamespace(folders=SimpleNamespace(stored_files=lambda folder, options: stored[folder]))
-    files = tuple(
-        (str(number), {"path": f"file://{path}", "timestamp": time, "batchId": 0})
-        for number, its in enumerate(read)
-        for path, time in its.items()
-    )
-    noted = Recorded(0, 0, Offsets(0, 0, tuple(0 if its else None for its in read)), files)
+    files = [{f"file://{path}": time for path, time in its.items()} for its in read]
+    noted = Recorded(0, 0, Offsets(0, 0, tuple(0 if its else None for its in read)), ReadFiles(files))
     sources = Sources(engine, StreamConfig())
     assert sources.are_as_read([source(view) for view in views], noted) is expected
     assert not sources.are_as_read([source("bid"), source("topic", "kafka")], noted)

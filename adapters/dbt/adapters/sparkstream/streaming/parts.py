@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
-from dbt.adapters.sparkstream.streaming.sidecars import Sidecars, definition_folder
+from dbt.adapters.sparkstream.streaming.sidecars import OpenWindows, Sidecars, definition_folder
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, done_folder
@@ -36,7 +36,6 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH
 from dbt.adapters.sparkstream.streaming.tables.delta import DeltaTable
 from dbt.adapters.sparkstream.streaming.tables.formats import DELTA, FILE_FORMATS, ICEBERG
 from dbt.adapters.sparkstream.streaming.tables.iceberg import IcebergTable
-from dbt.adapters.sparkstream.streaming.tables.open_windows import OpenWindows
 from dbt.adapters.sparkstream.streaming.tables.plain_files import FileTable
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections

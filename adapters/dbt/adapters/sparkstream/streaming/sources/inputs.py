@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions, Recorded
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions, ReadFiles, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored, exactly, parent_of, path_of, within
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
@@ -160,7 +159,7 @@ class Sources:
         for relation, topic in Portions(self._engine, sources, checkpoint, self.facts_of).remade_topics():
             what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
             raise SourceChanged.of(relation, what)
-        read = _ReadFiles.of(recorded)
+        read = recorded.files
         if strays := self._strays(sources, checkpoint, read):
             sources_ = ", ".join(source.relation for source in sources)
             what = f"lies in another folder than before: {len(strays)} files were read elsewhere, such as {min(strays)}"
@@ -190,7 +189,7 @@ class Sources:
         if not all(self._folder(source) for source in sources):
             return False
         current = [{name: file.time for name, file in self._stored(source).items()} for source in sources]
-        read = _ReadFiles.of(recorded).of_sources
+        read = recorded.files.of_sources
         # Which number a source has, Spark doesn't say, and a stream that is joined with itself has two.
         is_all_there = all(files in current for files in read) and all(files in read for files in current if files)
         return is_all_there and sum(not files for files in read) <= sum(not files for files in current)
@@ -199,7 +198,7 @@ class Sources:
         """The files of the sources: path -> time of the last change, in milliseconds. All of them have been read."""
         self.look_again()
         found: dict[str, int] = {}
-        read = _ReadFiles.of(recorded)
+        read = recorded.files
         for source in sources:
             folder = self._folder(source)
             if folder is None:
@@ -222,7 +221,7 @@ class Sources:
             found |= files
         return found
 
-    def _change(self, source: StreamSource, read: _ReadFiles, checkpoint: str) -> Change | None:
+    def _change(self, source: StreamSource, read: ReadFiles, checkpoint: str) -> Change | None:
         """What has become of the files of a source; None if they are as they were."""
         folder = self._folder(source)
         if folder is None or not read.all:
@@ -247,7 +246,7 @@ class Sources:
         new = frozenset(current.keys() - read.all.keys())
         return Change(source, lost, pending, rewritten, mended, new)
 
-    def _strays(self, sources: Sequence[StreamSource], checkpoint: str, read: _ReadFiles) -> list[str]:
+    def _strays(self, sources: Sequence[StreamSource], checkpoint: str, read: ReadFiles) -> list[str]:
         """Files that were read and lie where none of the sources is: the project has moved, for one."""
         folders = [self._folder(source) for source in sources]
         if any(folder is None and "path" in source.reader for folder, source in zip(folders, sources, strict=True)):
@@ -262,7 +261,7 @@ class Sources:
         if not archived:
             return
         self.look_again()
-        read = _ReadFiles.of(Recorded.of(self._engine, checkpoint, -1))
+        read = Recorded.of(self._engine, checkpoint, -1).files
         for source in archived:
             stored = {name: file for name, file in self._stored(source).items() if name in read.done}
             Copies(self._engine, source.kind, checkpoint).note(stored)
@@ -322,30 +321,3 @@ class Sources:
                 f"they hold the same rows\n  {ONLY_ADDED}; {REBUILD}\n"
                 f"  to remove old rows, {advice} the model after that and before new rows come"
             )
-
-
-@dataclass(frozen=True)
-class _ReadFiles:
-    """The files that the runs so far have begun to read.
-
-    Attributes:
-        all: path -> time of the file's last change then, in milliseconds.
-        done: paths, but for paths of a micro-batch that was interrupted.
-        of_sources: the same as `all`, for each source that Spark numbers.
-    """
-
-    all: Mapping[str, int]
-    done: frozenset[str]
-    of_sources: Sequence[Mapping[str, int]]
-
-    @classmethod
-    def of(cls, recorded: Recorded) -> _ReadFiles:
-        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(recorded.offsets.sources)}
-        each: dict[str, dict[str, int]] = {number: {} for number in last}
-        done: set[str] = set()
-        for source, facts in recorded.files:
-            path = path_of(str(facts["path"]))
-            each.setdefault(source, {})[path] = int(facts["timestamp"])
-            if int(facts["batchId"]) <= last.get(source, -1):
-                done.add(path)
-        return cls(dict(ChainMap(*each.values())), frozenset(done), [*each.values()])

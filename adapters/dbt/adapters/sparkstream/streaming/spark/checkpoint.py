@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions, Read
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 from dbt.adapters.sparkstream.streaming.worker.state import exactly
 
@@ -85,6 +87,40 @@ NOTHING_YET = Offsets(0, 0, ())
 
 
 @dataclass(frozen=True)
+class ReadFiles:
+    """The files that the runs so far have begun to read.
+
+    Attributes:
+        of_sources: path -> time of the file's last change then, in milliseconds, for each source that Spark numbers.
+        done: paths, but for paths of a micro-batch that was interrupted.
+    """
+
+    of_sources: Sequence[Mapping[str, int]] = ()
+    done: frozenset[str] = frozenset()
+
+    @cached_property
+    def all(self) -> Mapping[str, int]:
+        """Path -> time, of all sources."""
+        return dict(ChainMap(*map(dict, self.of_sources)))
+
+    @classmethod
+    def of(cls, found: Mapping[str, Mapping[str, Sequence[str]]], offsets: Offsets) -> ReadFiles:
+        """The entries of the logs of files. The log of each source is a folder, whose name is the source's number."""
+        last = {str(i): number if isinstance(number, int) else -1 for i, number in enumerate(offsets.sources)}
+        each: dict[str, dict[str, int]] = {number: {} for number in last}
+        done: set[str] = set()
+        for source, files in found.items():
+            lines = (line for lines in files.values() for line in lines if line.startswith("{"))
+            for facts in map(json.loads, lines if source.isdigit() else ()):
+                if isinstance(facts.get("path"), str):  # of Kafka, it would be a topic
+                    path = path_of(facts["path"])
+                    each.setdefault(source, {})[path] = int(facts["timestamp"])
+                    if int(facts["batchId"]) <= last.get(source, -1):
+                        done.add(path)
+        return cls([*each.values()], frozenset(done))
+
+
+@dataclass(frozen=True)
 class Recorded:
     """What a checkpoint and its sink have recorded of the micro-batches so far.
 
@@ -92,13 +128,12 @@ class Recorded:
         begun: the last micro-batch that has begun; -1 where none has.
         done: the last one whose rows are in the table; -1 where there is none.
         offsets: what the sources were read up to with that.
-        files: the entries of the logs of files, each with the number of its source.
     """
 
     begun: int
     done: int
     offsets: Offsets
-    files: tuple[tuple[str, Mapping[str, Any]], ...]
+    files: ReadFiles = ReadFiles()
 
     @classmethod
     def of(cls, engine: Engine, checkpoint: str, last: int) -> Recorded:
@@ -132,18 +167,8 @@ class Recorded:
             committed = _last(engine, f"{checkpoint}/commits")
         done = max([committed, *done_there])
         own = Offsets.read(offsets.get(str(done), ())) or Offsets.of(engine, checkpoint, done) if done >= 0 else None
-        return cls(begun, done, own or NOTHING_YET, tuple(_entries(found)))
-
-
-def _entries(found: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The entries of the logs of files. The log of each source is a folder, whose name is the source's number."""
-    for source, files in found.items():
-        if not source.isdigit():
-            continue
-        for line in (line for lines in files.values() for line in lines if line.startswith("{")):
-            facts = json.loads(line)
-            if isinstance(facts.get("path"), str):  # of Kafka, it would be a topic
-                yield source, facts
+        own = own or NOTHING_YET
+        return cls(begun, done, own, ReadFiles.of(found, own))
 
 
 def _offset(line: str) -> int | Positions | None:

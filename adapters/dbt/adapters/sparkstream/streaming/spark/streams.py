@@ -80,7 +80,7 @@ class Streams:
             rows = self._parsed(rows, source)
             count = expression(rows, f"count_if({unreadable(source.reader)}) AS unreadable")
             rows = rows.observe(OBSERVED_VALUES + source.view, count).where(f"NOT {unreadable(source.reader)}")
-        return seen(rows, kind)
+        return seen(rows, kind) if source.reader else rows
 
     def _parsed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
         """Rows of a source, with the fields of each value as columns."""

@@ -40,8 +40,7 @@ class FileTable(StreamTable):
         return Compaction(self._engine, self.name, self._noting)
 
     def found(self) -> bool:
-        staged = (self._compaction, self.rebuilt, self._backfilled)
-        return super().found() or any(stage.restore() for stage in staged)
+        return super().found() or any(stage.restore() for stage in (self._compaction, self.rebuilt, self._backfilled))
 
     @property
     def _backfilled(self) -> Backfilled:
