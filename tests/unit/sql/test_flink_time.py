@@ -57,6 +57,14 @@ class TestTime(Pairs):
         self.rewritten("TIMESTAMPDIFF(WEEK, t, u)", "CAST(TIME_DIFF('HOUR', t, u) DIV 168 AS INT)")
         self.rewritten("FLOOR(t TO DAY)", "FLOOR(t TO DAY)")  # Spark refuses it
 
+    @pytest.mark.parametrize(
+        ("time", "unit"),
+        [("d + INTERVAL '1' MONTH", "YEAR"), ("d - INTERVAL '1-2' YEAR TO MONTH", "YEAR"), ("d - INTERVAL '3' DAY(2)", "MONTH")],
+    )
+    def test_the_unit_of_floor_is_none_of_a_length_before_it(self, time: str, unit: str) -> None:
+        made = translate(f"SELECT FLOOR({time} TO {unit}) AS z FROM c", "flink", schema={"c": {"d": "date"}})
+        assert made == f"SELECT TRUNC({time.replace('(2)', '')}, '{unit}') AS z FROM c"
+
     def test_texts_beside_times(self) -> None:
         self.rewritten("u = '10:20:30.5'", "u = CAST('10:20:30.5' AS TIME(0))")
         self.rewritten("t IN ('7', '8:00')", "t IN (CAST('7:00' AS TIME(3)), CAST('8:00' AS TIME(3)))")

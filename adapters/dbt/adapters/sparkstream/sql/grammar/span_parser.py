@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -18,6 +19,9 @@ _OWN_GRAMMAR = ("CAST", "TRY_CAST", "EXTRACT", "CEIL", "FLOOR", "OVERLAY", "POSI
 _UNIT_FIRST = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF")
 """Functions that take the name of a unit before two values."""
 
+
+_SPANS = {("YEAR", "MONTH"), *combinations(("DAY", "HOUR", "MINUTE", "SECOND"), 2)}
+"""First and last unit of a length of time: `INTERVAL '1-2' YEAR TO MONTH`."""
 
 _PLACED = ("statement", "table", "cte", "function", "lambda", "unary", "ordered")
 """Pieces of the grammar whose span is noted; operators follow from these."""
@@ -86,6 +90,15 @@ class ForeignParser(SpanParser):
             return
         first = at - 1 if at and self._tokens[at - 1].text.upper() == "ARRAY" else at
         node.meta[SPAN] = self._tokens[first].start, self._prev.end + 1
+
+    def _parse_interval_span(self, *args: Any, **kwargs: Any) -> exp.Interval:
+        """A length of time. In `FLOOR(d - INTERVAL '1' YEAR TO WEEK)`, TO is FLOOR's: no length is YEAR TO WEEK."""
+        length = super()._parse_interval_span(*args, **kwargs)
+        span = length.args.get("unit")
+        if isinstance(span, exp.IntervalSpan) and (span.this.name.upper(), span.expression.name.upper()) not in _SPANS:
+            self._retreat(self._index - 2)
+            length.set("unit", span.this)
+        return length
 
     def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
         first = self._curr
