@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.run import Run
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.engine import SETTINGS, Engine
 
 WINDOWS = {
@@ -136,7 +136,7 @@ def run_of_sql(
         sql=sql,
         dialect=dialect,
         config=config,
-        sources=tuple(StreamSource(view=stream, relation=f"bench.{stream}") for stream in streams),
+        sources=tuple(source_of(view=stream, relation=f"bench.{stream}") for stream in streams),
     )
     session = spark.newSession()
     apply_settings(session, SETTINGS)

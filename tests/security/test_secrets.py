@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.secrecy.redaction import learn, redacted
 from dbt.adapters.sparkstream.server import ServerConfig, ServerError
 from dbt.adapters.sparkstream.spark.session import spark_session
 from dbt.adapters.sparkstream.spark.session_conf import java_properties
-from dbt.adapters.sparkstream.streaming.sources.kind import given_options
+from dbt.adapters.sparkstream.streaming.sources.source import given_options
 
 FORMS = [
     "password=S3CR3T",

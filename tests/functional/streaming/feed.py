@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.watch import Outcome
 from dbt.adapters.sparkstream.streaming.run import Run
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from tests.lib.support import quick_session
@@ -126,7 +126,7 @@ class Feed:
         """A model, a session, and what makes the plan of the model's query, by its configs and whether to optimize."""
         config = StreamConfig(**{"event_time": "ts", "watermark": Interval.parse("10 seconds"), **options})
         sources = {
-            table: StreamSource(
+            table: source_of(
                 view=table,
                 relation=f"{self.schema}.{table}",
                 reader=self.readers.get(table, {}),

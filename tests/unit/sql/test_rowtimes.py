@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.translate import traced, with_event_times
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import planned
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 
 TIMES = {"db.bid": "ts", "`db`.`my bid`": "my ts", "asks": "at"}
 WINDOW = "TUMBLE(TABLE {}, DESCRIPTOR($rowtime), INTERVAL '5' MINUTE)"
@@ -76,7 +76,7 @@ def test_errors_are_where_the_author_wrote() -> None:
 
 def test_a_stream() -> None:
     def plan(**config: Any) -> StreamPlan:
-        streams = {"stream_bid": StreamSource("stream_bid", "db.bid")}
+        streams = {"stream_bid": source_of("stream_bid", "db.bid")}
         sql = f"SELECT window_end, COUNT(*) AS n FROM {WINDOW.format('stream_bid')} GROUP BY window_start, window_end"
         read = StreamConfig.read({"materialized": "streaming_incremental", **config}, None)  # type: ignore[arg-type]
         return planned(sql, "flink", streams, {}, read, utc=True, optimize=True)

@@ -12,8 +12,7 @@ import pytest
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.refusals import UNKNOWN_SCHEMA, StreamingError, UnknownSchema, explained
 from dbt.adapters.sparkstream.streaming.sources.avro import Schemas
-from dbt.adapters.sparkstream.streaming.sources.reader import reader_of
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import reader_of, source_of
 from tests.lib.schema_registry import FakeRegistry, registry
 
 OPTIONS = {"kafka.bootstrap.servers": "HOST:9092", "subscribe": "bids"}
@@ -133,7 +132,7 @@ def test_an_unknown_schema_in_sparks_words() -> None:
 
 def test_a_schema_makes_another_stream_and_the_place_of_the_registry_none() -> None:
     def of(**stream: Any) -> str:
-        source = StreamSource("stream_bid", "shop.bid", reader=read(**stream))
+        source = source_of("stream_bid", "shop.bid", reader=read(**stream))
         columns = (("id", "bigint"),)
         return Definition("select * from stream_bid", "spark", (source,), columns, False, "UTC").fingerprint
 

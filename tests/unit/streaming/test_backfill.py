@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
 from dbt.adapters.sparkstream.streaming.operations.backfill_range import OfSessions, OfWindows, Range
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 COUNTS = "SELECT window_start, window_end, count(*) AS n FROM TUMBLE(s, ts, INTERVAL '1' MINUTE) GROUP BY ALL"
@@ -73,9 +73,9 @@ def test_models_that_are_refused() -> None:
 )
 def test_sources_that_are_refused(reader: dict[str, Any], words: str) -> None:
     with pytest.raises(StreamingError, match=words):
-        StreamSource("stream_bid", "shop.bid", reader=reader).kind.check_backfill()
+        source_of("stream_bid", "shop.bid", reader=reader).check_backfill()
 
 
 def test_sources_that_can_be_read_again() -> None:
-    StreamSource("stream_bid", "shop.bid").kind.check_backfill()
-    StreamSource("stream_bid", "shop.bid", reader={"format": "csv", "path": "in"}).kind.check_backfill()
+    source_of("stream_bid", "shop.bid").check_backfill()
+    source_of("stream_bid", "shop.bid", reader={"format": "csv", "path": "in"}).check_backfill()

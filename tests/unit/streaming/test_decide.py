@@ -13,11 +13,12 @@ from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import SourceChanged, StreamingError
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Recorded
 
 DONE = Recorded(4, 4, NOTHING_YET)
-BID = StreamSource("bid", "db.bid")
+BID = source_of("bid", "db.bid")
 MADE_FOR = Definition("SELECT id FROM bid", "spark", (BID,), (("id", "int"),), False, "UTC")
 OTHER = replace(MADE_FOR, sql="SELECT id FROM bid WHERE id > 1")
 WANTED = Wanted("db.t", MADE_FOR, [BID], {"bid": "here"}, has_state=False)
@@ -157,7 +158,7 @@ TWO = Recorded(4, 4, Offsets(0, 0, (1, 2)))
         ({"ledger": {"sources": {}}}, "it reads another source"),
         ({"answers": Answers(table=(("id", "int"), ("x", "int")))}, "the table has a column x"),
         ({"answers": Answers(table=(("ID", "BIGINT"),))}, "the column ID is BIGINT in the table, and int"),
-        ({"wanted": {"definition": replace(OTHER, sources=(StreamSource("bid", "db.ask"),))}}, "db.ask"),
+        ({"wanted": {"definition": replace(OTHER, sources=(source_of("bid", "db.ask"),))}}, "db.ask"),
     ],
 )
 def test_a_query_that_can_t_go_on(given: dict[str, Any], why: str) -> None:

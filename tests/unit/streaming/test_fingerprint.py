@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.sql.streaming.form import form
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 
 MATCH = "match_recognize (partition by k order by ts measures a.x as y pattern (A+ B) define A as x > 1, B as x < 1)"
 
@@ -75,7 +75,7 @@ def test_another_query(dialect: str, before: str, now: str) -> None:
 
 def definition(sql: str = "SELECT id, v FROM stream_bid WHERE v > 1", **changes: Any) -> Definition:
     minutes, reader = changes.pop("minutes", 5), changes.pop("reader", {})
-    source = StreamSource("stream_bid", "db.bid", "ts", Interval.parse(f"{minutes} minutes"), reader)
+    source = source_of("stream_bid", "db.bid", "ts", Interval.parse(f"{minutes} minutes"), reader)
     given: dict[str, Any] = {
         "dialect": "spark",
         "sources": (source,),

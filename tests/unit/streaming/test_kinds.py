@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions, Read
-from dbt.adapters.sparkstream.streaming.sources.source import kind_of
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, Read
 
 FILES = ("file:///in/bids/a", "file:///in/bids/b=1/c", "file:///in/bids2/a", "file:///house/bid/part-0")
 RECORDS: dict[int, Positions] = {0: {"bids": {"0": 7}, "asks": {"0": 1}}, 1: {"late.bids": {"0": 2, "1": 3}}}
@@ -19,7 +19,7 @@ def portion(reader: Mapping[str, Any], is_only: bool = False) -> Portion | None:
     read = Read(
         FILES, RECORDS, lambda number: NEW if number == 0 else {}, is_only, lambda table: f"file:/house/{table}/"
     )
-    return kind_of("bid", reader).portion(read)
+    return source_of("", "bid", reader=reader).portion(read)
 
 
 def kafka(**topics: str) -> dict[str, Any]:
@@ -64,4 +64,4 @@ def test_records_of_a_source(topics: dict[str, str], number: int | None) -> None
 def test_nobody_can_tell_what_other_sources_have_read(reader: dict[str, Any]) -> None:
     """Though their offsets may look like offsets of files or of Kafka."""
     assert portion(reader, is_only=True) is None
-    assert not kind_of("bid", reader).has_portions
+    assert not source_of("", "bid", reader=reader).has_portions

@@ -12,7 +12,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming.reports import lineage
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 
 CATALOG = "spark://etl:10000"
 
@@ -28,7 +28,7 @@ def nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def named(reader: dict[str, Any]) -> list[tuple[str, str]]:
-    source = StreamSource("stream_bid", "`raw`.`bid`", reader=reader)
+    source = source_of("stream_bid", "`raw`.`bid`", reader=reader)
     return [(d.namespace, d.name) for d in lineage.of_source(CATALOG, source)]
 
 

@@ -10,9 +10,8 @@ import pytest
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.kind import given_options
-from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, kind_of
+from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of, source_of
+from dbt.adapters.sparkstream.streaming.sources.source import given_options
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import _offset
 
 ROOT = Path("no/project")
@@ -98,7 +97,7 @@ def test_options_as_spark_wants_them() -> None:
 def test_where_kafka_is_makes_no_other_stream() -> None:
     def of(**options: Any) -> str:
         reader = {"format": "kafka", "options": {**OPTIONS, **options}, **JSON}
-        source = StreamSource("stream_bid", "shop.bid", "at", Interval.parse("1 hour"), reader)
+        source = source_of("stream_bid", "shop.bid", "at", Interval.parse("1 hour"), reader)
         columns = (("id", "bigint"),)
         return Definition("select * from stream_bid", "spark", (source,), columns, False, "UTC").fingerprint
 
@@ -125,7 +124,7 @@ def test_where_a_relative_path_begins() -> None:
 
 def test_the_place_of_a_project_and_of_an_archive_make_no_other_query() -> None:
     def prints(reader: dict[str, Any], path: str | None) -> str:
-        source = StreamSource("s", "t", reader=reader, path=path)
+        source = source_of("s", "t", reader=reader, path=path)
         return Definition("SELECT 1", "spark", (source,), (), False, "UTC").fingerprint
 
     was = prints({"format": "csv", "path": "incoming"}, None)
@@ -146,4 +145,4 @@ def test_the_place_of_a_project_and_of_an_archive_make_no_other_query() -> None:
     ],
 )
 def test_files_that_go(reader: dict[str, Any], expected: bool) -> None:
-    assert kind_of("shop.bid", {"format": "csv", "path": "/in", **reader}).is_archived is expected
+    assert source_of("", "shop.bid", reader={"format": "csv", "path": "/in", **reader}).is_archived is expected

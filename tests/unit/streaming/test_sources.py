@@ -9,6 +9,7 @@ import pytest
 
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, ReadFiles, Recorded
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
@@ -19,7 +20,7 @@ STORED = {"/bid": BIDS, "/ask": ASKS, "/none": {}}
 
 
 def source(view: str, format_: str = "parquet") -> StreamSource:
-    return StreamSource(view=view, relation=f"shop.{view}", reader={"format": format_, "path": f"/{view.strip('_')}"})
+    return source_of(view=view, relation=f"shop.{view}", reader={"format": format_, "path": f"/{view.strip('_')}"})
 
 
 @pytest.mark.parametrize(

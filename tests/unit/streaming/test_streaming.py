@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut, warnings
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, STREAMING, Kind
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
@@ -174,7 +174,7 @@ def test_formats_that_can_be_compacted(file_format: str, refused: bool) -> None:
 )
 def test_rows_that_are_kept_and_swaps(config: dict[str, Any], reader: dict[str, Any], refused: bool) -> None:
     node = {"config": config, "unique_id": "model.shop.m", "alias": "m"}
-    streams = {"bid": StreamSource("bid", "s.bid", None, None, reader)}
+    streams = {"bid": source_of("bid", "s.bid", None, None, reader)}
     if not refused:
         model = read_model(node, "SELECT 1", "s.m", "s.runs", streams, "", Path())
         assert model.config.swaps == ("on_query_change" if config["on_query_change"] == "swap" else None)
@@ -200,7 +200,7 @@ def test_how_far_ahead_a_time_may_be() -> None:
 
 
 def test_a_fingerprint_is_of_what_matters() -> None:
-    source = StreamSource("bid", "db.bid", "ts", Interval.parse("1 minute"))
+    source = source_of("bid", "db.bid", "ts", Interval.parse("1 minute"))
     columns = (("n", "bigint"),)
 
     def of(sql: str = "SELECT count(*) AS n FROM bid", **changes: Any) -> str:
@@ -220,8 +220,8 @@ def test_a_fingerprint_is_of_what_matters() -> None:
         of(columns=(("n", "int"),)),
         of(flush=True),
         of(zone="Europe/Berlin"),
-        of(sources=(StreamSource("bid", "db.bid", "ts", Interval.parse("2 minutes")),)),
-        of(sources=(StreamSource("bid", "db.other", "ts", Interval.parse("1 minute")),)),
+        of(sources=(source_of("bid", "db.bid", "ts", Interval.parse("2 minutes")),)),
+        of(sources=(source_of("bid", "db.other", "ts", Interval.parse("1 minute")),)),
     ]
     assert len({of(), *others}) == len(others) + 1
     assert digest(["a", "b"]) == digest(["b", "a"]) != digest(["a"])
@@ -340,11 +340,11 @@ def test_files() -> None:
 
 def test_streams_have_names_of_their_own() -> None:
     registry = Registry()
-    bid = StreamSource("stream_bid", "db.bid")
+    bid = source_of("stream_bid", "db.bid")
     assert registry.add("m", bid) == "stream_bid"
     assert registry.add("m", bid) == "stream_bid"
-    assert registry.add("m", StreamSource("stream_bid", "other.bid")) == "stream_bid_2"
-    assert registry.add("other", StreamSource("stream_bid", "other.bid")) == "stream_bid"
+    assert registry.add("m", source_of("stream_bid", "other.bid")) == "stream_bid_2"
+    assert registry.add("other", source_of("stream_bid", "other.bid")) == "stream_bid"
     assert set(registry.of("m")) == {"stream_bid", "stream_bid_2"}
 
 

@@ -59,7 +59,7 @@ class Definition:
                 s.relation,
                 s.event_time or "",
                 s.watermark.micros if s.watermark else -1,
-                json.dumps(s.kind.state_depends_on),
+                json.dumps(s.state_depends_on),
                 *([s.seen.query.sql, *s.seen.columns] if s.seen else []),
             )
             for s in self.sources
@@ -98,7 +98,7 @@ class Definition:
             "the event time": source.event_time or "none",
             "the watermark": _words(watermark),
         }
-        for key, value in source.kind.state_depends_on.items():
+        for key, value in source.state_depends_on.items():
             if isinstance(value, Mapping):
                 facts |= {f"{key}'s {name}": _digest(its) for name, its in value.items()}
             else:

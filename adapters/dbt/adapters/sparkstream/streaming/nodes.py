@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig, read_interval
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
-from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of
+from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of, source_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import format_of
@@ -107,7 +107,7 @@ def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool)
     path = reader.get("path") if "format" in reader else None
     if path is not None:
         reader["path"] = located(path, relation, root, is_here)
-    return StreamSource(f"stream_{identifier}", relation, reader=reader, path=path)
+    return source_of(f"stream_{identifier}", relation, reader=reader, path=path)
 
 
 def as_batch(relation: str, node: Any | None) -> str:
@@ -200,7 +200,7 @@ def read_model(
             f"{relation} is in a catalog of its own, which has no tables in plain files of {read.file_format}\n"
             "  write the catalog's format in the model's config, such as file_format='iceberg'"
         )
-    if read.swaps and read.keep_unreadable and any(source.kind.has_values for source in streams.values()):
+    if read.swaps and read.keep_unreadable and any(source.has_values for source in streams.values()):
         raise StreamingError(
             f"{read.swaps}='{SWAP}' can't be where rows with values that can't be read are kept, in a table beside\n"
             f"  write unreadable_rows='drop', or {read.swaps}='rebuild'"

@@ -83,7 +83,7 @@ class Parts:
             source = self.sources.seen(source)
         self.sources.check_streams(source)
         options |= self.sources.options(source)
-        self.engine.check_brokers(source.kind.brokers, f"the options of {source.relation}, in meta: stream:")
+        self.engine.check_brokers(source.brokers, f"the options of {source.relation}, in meta: stream:")
         stream = self.engine.streams.of(source, options)
         names = {name.casefold(): name for name in stream.columns}
         watermark = config.watermark if source.watermark is None else source.watermark

@@ -260,7 +260,7 @@ class Run:
             late.create()
             watch.add_earlier(range(last + 1, begun + 1))  # of a run that ended before it counted them
             told_to_end = self._follow(running, watch, lease)
-            if begun > last and not told_to_end and not all(s.kind.has_portions for s in sources):
+            if begun > last and not told_to_end and not all(s.has_portions for s in sources):
                 # Of such sources Spark ends with the micro-batch that was interrupted.
                 running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
                 told_to_end = self._follow(running, watch, lease)

@@ -65,7 +65,7 @@ class Backfill:
         sources = self._parts.defined()
         _, columns = self._parts.understood()
         for source in sources:
-            source.kind.check_backfill()
+            source.check_backfill()
         if not self._plan.waits:
             self._time(columns, sources)
         definition, table = self._parts.definition(sources, columns), self._parts.table

@@ -17,8 +17,7 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, string_litera
 from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD
-from dbt.adapters.sparkstream.streaming.sources.kind import Portion
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Portions
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, counted
@@ -201,7 +200,7 @@ class LateRows:
 
         The query itself leaves them out and counts them, so this is asked where Spark's report has some.
         """
-        sources, table = [source for source in self._sources if source.kind.has_values], self._unreadable_table
+        sources, table = [source for source in self._sources if source.has_values], self._unreadable_table
         if not sources:
             return 0
         offsets = self.portions.offsets(batch)

@@ -300,8 +300,8 @@ def in_files(path: str) -> tuple[str, str]:
 
 def of_source(namespace: str, source: StreamSource) -> list[Dataset]:
     """Datasets of a stream's source: a table, a folder, or each topic."""
-    if names := source.kind.topics:
-        return [topic(source.kind.brokers, name, source.view) for name in names]
+    if names := source.topics:
+        return [topic(source.brokers, name, source.view) for name in names]
     if "path" in source.reader:
         return [Dataset(*in_files(str(source.reader["path"])), view=source.view)]
     return [table(namespace, source.relation, source.view)]

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.avro import AvroRows
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO
 from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS
-from dbt.adapters.sparkstream.streaming.sources.kind import given_options
+from dbt.adapters.sparkstream.streaming.sources.source import given_options
 from dbt.adapters.sparkstream.streaming.worker.sink import Producer
 
 KEYS = ("format", "topic", "key", "value_format", "value_options", "schema", "schema_registry", "options")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.kind import Kind
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored, exactly
 
@@ -21,7 +21,7 @@ class Copies:
     size and hash are recorded beside the checkpoint once they were read.
     """
 
-    def __init__(self, engine: Engine, source: Kind, checkpoint: str) -> None:
+    def __init__(self, engine: Engine, source: StreamSource, checkpoint: str) -> None:
         self._engine = engine
         self._source = source
         self._records = f"{checkpoint}_read"

@@ -52,7 +52,7 @@ class BatchSources:
         try:
             name = _name(source)
             if not is_question:
-                engine.check_brokers(source.kind.brokers, f"the options of {source.relation}, in meta: stream:")
+                engine.check_brokers(source.brokers, f"the options of {source.relation}, in meta: stream:")
             engine.streams.define_globally(source, name, is_question)
             return f"{engine.setting(CATALOG) or 'global_temp'}.{name}"
         finally:

@@ -96,7 +96,7 @@ class Sources:
         return self._format(source).is_files
 
     def _format(self, source: StreamSource) -> Format:
-        return format_of(source.kind.name if source.reader else self.facts_of(source.relation).provider)
+        return format_of(source.name if source.reader else self.facts_of(source.relation).provider)
 
     def options(self, source: StreamSource) -> dict[str, str]:
         """Spark's options for a changed source under on_source_change='accept', such as `skipChangeCommits`."""
@@ -126,7 +126,7 @@ class Sources:
     def identity(self, source: StreamSource) -> str:
         """What tells a source from a new source of the same name: the place and time of a table's creation, for one."""
         if source.reader:
-            return source.kind.identities[0]
+            return source.identities[0]
         facts = self.facts_of(source.relation)
         if source.checksum is not None and not self._format(source).has_log:
             return f"seed {source.checksum}"
@@ -135,7 +135,7 @@ class Sources:
     def is_another(self, source: StreamSource, before: str) -> str | None:
         """What has become of a source that isn't the one that was read; None if it is."""
         # Up to version 0.2.0, it had a relative path as it is written.
-        if before == self.identity(source) or (source.reader and before in source.kind.identities):
+        if before == self.identity(source) or (source.reader and before in source.identities):
             return None
         if source.path is not None:
             return (
@@ -208,7 +208,7 @@ class Sources:
                 )
             files = {name: file.time for name, file in self._stored(source).items()}
             lies_there = within(folder)
-            if source.kind.is_archived and (gone := [n for n in read.done if n not in files and lies_there(n)]):
+            if source.is_archived and (gone := [n for n in read.done if n not in files and lies_there(n)]):
                 raise StreamingError(
                     f"{source.relation} lacks {len(gone)} files that were read, such as {min(gone)}, "
                     "and may need their rows\n  put them back from the archive for as long as this takes"
@@ -234,10 +234,10 @@ class Sources:
         lost = frozenset(name for name in gone if name in read.done)
         pending = frozenset(gone) - lost
         if source.reader:
-            copies = Copies(self._engine, source.kind, checkpoint)
+            copies = Copies(self._engine, source, checkpoint)
             if text := copies.told(stored, [name for name in read.done if lies_there(name)]):
                 self._warn(text)
-        if source.kind.is_archived:
+        if source.is_archived:
             lost = frozenset()
         if not lost and not pending and not again:
             return None
@@ -257,18 +257,18 @@ class Sources:
 
     def note(self, sources: Sequence[StreamSource], checkpoint: str) -> None:
         """Records what the files that were read hold, of sources whose files go."""
-        archived = [source for source in sources if source.kind.is_archived and source.kind.folder]
+        archived = [source for source in sources if source.is_archived and source.folder]
         if not archived:
             return
         self.look_again()
         read = Recorded.of(self._engine, checkpoint, -1).files
         for source in archived:
             stored = {name: file for name, file in self._stored(source).items() if name in read.done}
-            Copies(self._engine, source.kind, checkpoint).note(stored)
+            Copies(self._engine, source, checkpoint).note(stored)
 
     def _stored(self, source: StreamSource) -> dict[str, Stored]:
         """The files of a source that has a folder, as they were when somebody looked."""
-        folder, listing = str(self._folder(source)), source.kind.listing
+        folder, listing = str(self._folder(source)), source.listing
         key = folder, *sorted(listing.items())
         if key not in self._files:
             path = folder if source.reader else exactly(folder)
@@ -281,7 +281,7 @@ class Sources:
             return (
                 self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
             )
-        return source.kind.folder
+        return source.folder
 
     def _judge(self, change: Change) -> None:
         """Looks whether a run can go on after a change."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.streaming.refusals import NO_BROKER, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import FORMATS
-from dbt.adapters.sparkstream.streaming.sources.kind import ORIGIN, Kind, Portion, Positions, Read
+from dbt.adapters.sparkstream.streaming.sources.source import ORIGIN, Portion, Positions, Read, StreamSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +39,7 @@ PATIENCE = 5.0
 """Seconds in which a broker takes a connection."""
 
 
-class Kafka(Kind):
+class Kafka(StreamSource):
     """Topics of Kafka."""
 
     has_portions = True

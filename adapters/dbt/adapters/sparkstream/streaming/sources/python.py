@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.kind import Kind
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +23,7 @@ _STREAM_READERS = ("streamReader", "simpleStreamReader")
 """The methods of a class, one of which gives what reads a stream."""
 
 
-class PythonClass(Kind):
+class PythonClass(StreamSource):
     """A class in Python that Spark reads from."""
 
     without_batch = "give the class a method reader, beside the one for streams"

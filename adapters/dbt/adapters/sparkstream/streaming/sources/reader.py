@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS, registry_of, schema_of, strange_option
-from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE
-from dbt.adapters.sparkstream.streaming.sources.source import kind_of
+from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, Kafka
+from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE, PythonClass
+from dbt.adapters.sparkstream.streaming.sources.source import Files, StreamSource, Table
 from dbt.adapters.sparkstream.streaming.spark.folders import is_relative
 
 KEYS = (
@@ -23,6 +25,26 @@ KEYS = (
 
 READ_FROM = "__read"
 """What a `select` reads from."""
+
+
+def source_of(
+    view: str,
+    relation: str,
+    event_time: str | None = None,
+    watermark: Interval | None = None,
+    reader: Mapping[str, Any] | None = None,
+    checksum: str | None = None,
+    path: str | None = None,
+) -> StreamSource:
+    """The source of a stream, of its kind; arguments as for `StreamSource`."""
+    kind: type[StreamSource] = Files if reader and "path" in reader else StreamSource
+    if not reader:
+        kind = Table
+    elif DATA_SOURCE in reader:
+        kind = PythonClass
+    elif str(reader.get("format", "")).casefold() == KAFKA:
+        kind = Kafka
+    return kind(view, relation, event_time, watermark, reader or {}, checksum, path=path)
 
 
 def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
@@ -48,7 +70,7 @@ def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, A
     _check_values(reader, relation)
     if reader.get("value_format") == AVRO:
         reader |= _avro(reader, relation, root)
-    kind_of(relation, reader).check()
+    source_of("", relation, reader=reader).check()
     if "select" in reader:
         select = reader["select"]
         if not isinstance(select, list) or not select or not all(isinstance(item, str) for item in select):
@@ -112,7 +134,7 @@ def _avro(reader: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any
     """What a reader of values in Avro says of schemas, with the schemas themselves in place of files."""
     registry = {}
     if "schema_registry" in reader:
-        topics = kind_of(relation, reader).folded.get("subscribe", "")
+        topics = source_of("", relation, reader=reader).folded.get("subscribe", "")
         registry = {"schema_registry": registry_of(reader["schema_registry"], relation, topics)}
     return {"schema": schema_of(reader.get("schema"), relation, root, bool(registry)), **registry}
 

@@ -1,17 +1,65 @@
-"""Source that a streaming model reads as a stream."""
+"""Sources of streams, a class for each kind: tables and files are here, topics and classes in Python next to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote
 
+from dbt.adapters.sparkstream.secrecy.names import is_harmless_option
+from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import RowView
-from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, Kafka
-from dbt.adapters.sparkstream.streaming.sources.kind import Files, Kind, Table
-from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE, PythonClass
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of
+from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+_LISTING = ("recursivefilelookup", "pathglobfilter")
+
+ORIGIN = {"topic": "string", "partition": "int", "offset": "bigint", "timestamp": "timestamp", "key": "binary"}
+"""Columns of Kafka, which rows with values that can't be read have."""
+
+Positions = Mapping[str, Mapping[str, int]]
+"""Of Kafka: topic -> partition -> an offset."""
+
+
+@dataclass(frozen=True)
+class Portion:
+    """What a micro-batch has read of a stream.
+
+    Attributes:
+        since: of Kafka, where the first records are.
+        until: the same, of the first records that come after it.
+    """
+
+    files: tuple[str, ...] = ()
+    since: Positions = field(default_factory=dict)
+    until: Positions = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a micro-batch has read of all streams of a model, as Spark numbers them.
+
+    Attributes:
+        until: of Kafka, the number that Spark has for a stream -> the first records that come after it.
+        since: tells by this number where the first records are.
+    """
+
+    files: Sequence[str]
+    until: Mapping[int, Positions]
+    since: Callable[[int], Positions]
+    is_only: bool
+    location: Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -24,12 +72,15 @@ class View:
 
 @dataclass(frozen=True)
 class StreamSource:
-    """A stream that a model reads under a name.
+    """A stream that a model reads under a name: of a format that Spark knows by name, such as a socket.
+
+    A micro-batch's rows can't be read again. Classes below it are for sources that have more.
 
     Attributes:
+        relation: the source, for words; a table, as SQL names it.
         event_time: the column with the time that the watermark is of; None for the model's `event_time`.
         watermark: how late a row may be; None for the model's `watermark`.
-        reader: format, options, path and schema of a source that isn't a table (`meta: stream:` of a dbt source).
+        reader: what `meta: stream:` of a dbt source says, with the path where the files are; empty for a table.
         checksum: of a seed's rows; None for what is no seed.
         seen: the view through which the rows of `relation`, its table, are read; None for a table itself.
         path: the reader's path as the source's meta has it, which may be relative; None for the same.
@@ -44,23 +95,209 @@ class StreamSource:
     seen: View | None = None
     path: str | None = None
 
+    has_portions: ClassVar[bool] = False
+    """Whether the checkpoint tells what a micro-batch has read, so that it can be read again."""
+
+    prefix: ClassVar[str] = ""
+    """What the names of its own columns begin with, where the columns are the value's."""
+
+    without_batch: ClassVar[str | None] = "keep its rows in a streaming model, and read that"
+    """What to do where a batch can't read it; None where Spark's error says it."""
+
+    @property
+    def folder(self) -> str | None:
+        """Where its files lie, each of which a stream reads once; None for a source without such files."""
+        return None
+
+    @property
+    def as_written(self) -> Mapping[str, Any]:
+        """The reader with its path as the source's meta has it: the same wherever the project lies."""
+        return self.reader if self.path is None else {**self.reader, "path": self.path}
+
+    @property
+    def name(self) -> str:
+        """The name of its format, in lower case."""
+        return str(self.reader["format"]).casefold()
+
     @cached_property
-    def kind(self) -> Kind:
-        """What kind of source it is."""
-        return kind_of(self.relation, self.reader, self.path)
+    def options(self) -> Mapping[str, str]:
+        """The options for Spark."""
+        return given_options(self.reader)
+
+    @cached_property
+    def folded(self) -> Mapping[str, str]:
+        """The options by their names in lower case, as Spark makes no difference."""
+        return {name.casefold(): text for name, text in self.options.items()}
+
+    @property
+    def brokers(self) -> str:
+        """Where Kafka is, as `kafka.bootstrap.servers` has it; empty for any other source."""
+        return ""
+
+    @property
+    def topics(self) -> Sequence[str]:
+        """The topics that it reads, or their pattern."""
+        return ()
+
+    @property
+    def has_values(self) -> bool:
+        """Whether columns are made of its `value`."""
+        return "value_format" in self.reader
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether its files go once they were read, as somebody moves them or Spark itself does (`cleanSource`)."""
+        return bool(self.reader.get("archived")) or self.folded.get("cleansource", "off").casefold() != "off"
+
+    @property
+    def listing(self) -> dict[str, str]:
+        """The options that say which files of its folder it reads."""
+        return {name: text for name, text in self.options.items() if name.casefold() in _LISTING}
+
+    @property
+    def state_depends_on(self) -> Mapping[str, Any]:
+        """What of the reader makes it another stream."""
+        return {key: value for key, value in self.as_written.items() if key != "archived"}
+
+    @property
+    def identities(self) -> list[str]:
+        """Identity that a new source of the same name hasn't; then its form in version 0.2.0."""
+        return [json.dumps([self._what(), reader.get("path")]) for reader in (self.reader, self.as_written)]
+
+    def _what(self) -> str:
+        return str(self.reader["format"])
+
+    def check(self) -> None:
+        """Checks what only sources of some kinds may say."""
+        if "archived" in self.reader:
+            raise StreamingError(
+                f"{self.relation}: archived says that files go once they were read, and this source has none\n"
+                "  leave it out"
+            )
+
+    def check_backfill(self) -> None:
+        """Refuses a source whose rows of earlier times may be gone, or can't be read again."""
+        if not self.has_portions or "cleansource" in self.folded:
+            raise StreamingError(f"{self.relation} can't be read a second time\n  run the model with --full-refresh")
+
+    @property
+    def states_columns(self) -> bool:
+        """Whether its columns are known before it has anything."""
+        return "schema" in self.reader or not self.has_portions
+
+    def origin(self) -> list[str]:
+        """Where a row of it comes from, as SQL for each column of `ORIGIN`."""
+        return [f"NULL :: {type_} AS {name}" for name, type_ in ORIGIN.items()]
+
+    def portion(self, read: Read) -> Portion | None:
+        """What of all that a micro-batch has read is its own; None where nobody can tell."""
+        return None
+
+    def stream(self, spark: SparkSession, project: Path | None, options: Mapping[str, str]) -> DataFrame:
+        """Its rows as a stream.
+
+        Args:
+            options: how Spark has to read it, where the source says nothing else.
+        """
+        loader = spark.readStream.format(self._format(spark, project)).options(**{**options, **self.options})
+        return self._loaded(loader)
+
+    def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """All rows that it has by now."""
+        return self._loaded(spark.read.format(self._format(spark, project)).options(**self._batch_options()))
+
+    def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
+        """The rows that a micro-batch has read; none of a source that can't be read again."""
+        if not self.has_portions:
+            return self.without_rows(spark, project)
+        names = ", ".join(string_literal(spelled) for name in portion.files for spelled in _spellings(name))
+        return self.rows(spark, project).where(f"_metadata.file_path IN ({names})" if names else "FALSE")
+
+    def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """Its columns without a row."""
+        return spark.createDataFrame([], self.stream(spark, project, {}).schema)
+
+    def _batch_options(self) -> Mapping[str, str]:
+        return self.options
+
+    def _format(self, spark: SparkSession, project: Path | None) -> str:
+        """The name that Spark knows it by."""
+        return str(self.reader["format"])
+
+    def _loaded(self, loader: Any) -> DataFrame:
+        if "schema" in self.reader and not self.has_values:
+            loader = loader.schema(str(self.reader["schema"]))
+        rows: DataFrame = loader.load(str(self.reader["path"])) if "path" in self.reader else loader.load()
+        return rows
 
 
-def kind_of(relation: str, reader: Mapping[str, Any], path: str | None = None) -> Kind:
-    """The kind of a source.
+def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
+    """The options for Spark, as texts: YAML has true where Spark wants `true`."""
+    learn(reader)
+    for kind in ("options", "value_options"):
+        learn({str(key): value for key, value in dict(reader.get(kind) or {}).items()}, is_harmless_option)
+    given = {str(key): value for key, value in dict(reader.get("options") or {}).items() if value is not None}
+    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
 
-    Args:
-        reader: what `meta: stream:` of it says; empty for a table.
-        path: the reader's path as the source's meta has it; None for the same.
-    """
-    if not reader:
-        return Table(relation, reader)
-    if DATA_SOURCE in reader:
-        return PythonClass(relation, reader, path)
-    if str(reader.get("format", "")).casefold() == KAFKA:
-        return Kafka(relation, reader, path)
-    return (Files if "path" in reader else Kind)(relation, reader, path)
+
+def _spellings(file: str) -> set[str]:
+    """How a file may be written: Spark has `file:/a` and `file:///a`, and escapes what it likes."""
+    spellings = {file, unquote(file)}
+    return spellings | {name.replace(":///", ":/", 1) for name in spellings}
+
+
+class Table(StreamSource):
+    """A table of the catalog, of which `meta: stream:` says nothing."""
+
+    has_portions = True
+    without_batch = None
+
+    @property
+    def listing(self) -> dict[str, str]:
+        """All files below its folder are its own."""
+        return {"recursiveFileLookup": "true"}
+
+    def portion(self, read: Read) -> Portion | None:
+        """The files of the micro-batch that lie in the table's folder."""
+        folder = path_of(read.location(self.relation)).rstrip("/") + "/"
+        return Portion(tuple(name for name in read.files if path_of(name).startswith(folder)))
+
+    def stream(self, spark: SparkSession, project: Path | None, options: Mapping[str, str]) -> DataFrame:
+        """Its rows as a stream."""
+        return spark.readStream.options(**options).table(self.relation)
+
+    def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """All rows that it has by now."""
+        return spark.read.table(self.relation)
+
+
+class Files(StreamSource):
+    """What lies at a path: the files in a folder; or the folder of a format with a log, which has no `folder` here."""
+
+    has_portions = True
+    without_batch = None
+
+    @property
+    def folder(self) -> str | None:
+        """The folder with the files."""
+        return str(self.reader["path"]) if self.name in IN_FOLDERS else None
+
+    def check(self) -> None:
+        """Checks what it says of files that go."""
+        if self.folder is None:
+            super().check()
+        if not isinstance(self.reader.get("archived", False), bool):
+            raise StreamingError(
+                f"{self.relation}: archived can't be {self.reader['archived']!r}\n  write true or false"
+            )
+
+    def portion(self, read: Read) -> Portion | None:
+        """The files of the micro-batch that lie in the folder."""
+        # Its path may be relative to where Spark was started, which may be on another machine.
+        folder = str(self.reader["path"]).strip("./")
+        is_any = "*" in folder or read.is_only
+        return Portion(tuple(name for name in read.files if is_any or f"/{folder}/" in path_of(name)))
+
+    def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+        """The columns that it states, without a row: the folder may not be there yet."""
+        return spark.createDataFrame([], "value string" if self.has_values else str(self.reader["schema"]))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal, string_map
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
-from dbt.adapters.sparkstream.streaming.sources.kind import Kind
 from dbt.adapters.sparkstream.streaming.sources.reader import READ_FROM, row_view
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,13 +30,13 @@ _NO_AVRO = "AVRO_NOT_LOADED"
 """Part of what Spark says where its package for Avro isn't there."""
 
 
-def parsed(rows: DataFrame, kind: Kind, schemas: Schemas | None) -> DataFrame:
+def parsed(rows: DataFrame, source: StreamSource, schemas: Schemas | None) -> DataFrame:
     """Rows of a source, with the fields of each value as columns.
 
     Args:
         schemas: of values in Avro; None for values of another format.
     """
-    reader, relation = kind.reader, kind.relation
+    reader, relation = source.reader, source.relation
     format_ = reader["value_format"]
     if "value" not in rows.columns:
         raise StreamingError(
@@ -96,14 +96,14 @@ _SEVERAL = {
 """Whether a value has more than one record: Spark reads the first one, and says nothing of the others."""
 
 
-def seen(rows: DataFrame, kind: Kind) -> DataFrame:
+def seen(rows: DataFrame, source: StreamSource) -> DataFrame:
     """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them."""
-    reader, relation = kind.reader, kind.relation
+    reader, relation = source.reader, source.relation
     columns = [backticked(name) for name in rows.columns]
-    if kind.has_values:
+    if source.has_values:
         fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]
-        left_out = (_VALUE,) if kind.prefix else (_VALUE, "value")
-        others = {f"{kind.prefix}{name}": name for name in rows.columns if name not in left_out}
+        left_out = (_VALUE,) if source.prefix else (_VALUE, "value")
+        others = {f"{source.prefix}{name}": name for name in rows.columns if name not in left_out}
         for name in others:
             if name.casefold() in {field.casefold() for field in fields}:
                 raise StreamingError(
@@ -115,10 +115,10 @@ def seen(rows: DataFrame, kind: Kind) -> DataFrame:
             *(f"{_VALUE}.{name} AS {name}" for name in values),
             *(f"{backticked(name)} AS {backticked(other)}" for other, name in others.items()),
         )
-        columns = values if kind.prefix else [*values, *map(backticked, others)]
+        columns = values if source.prefix else [*values, *map(backticked, others)]
     if "select" in reader:
         items = [item for given in reader["select"] for item in (columns if given.strip() == "*" else [given])]
         rows.createOrReplaceTempView(READ_FROM)
         with spark_errors(f"{relation}: select"):
             return rows.sparkSession.sql(row_view(items).over(READ_FROM))
-    return rows.selectExpr(*columns) if kind.has_values else rows
+    return rows.selectExpr(*columns) if source.has_values else rows

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions, Read
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, Read, StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
@@ -195,7 +194,7 @@ class Portions:
     ) -> None:
         self._engine = engine
         self._sources = sources
-        self._of_topics = {source.view: source for source in sources if source.kind.topics}
+        self._of_topics = {source.view: source for source in sources if source.topics}
         self._checkpoint = checkpoint
         self._facts_of = facts_of
         self._records = f"{checkpoint}_topics"
@@ -208,7 +207,7 @@ class Portions:
 
     def between(self, before: Offsets, now: Offsets) -> dict[str, Portion] | None:
         """Source's name -> its portion in a micro-batch; None for a source that can't be read again."""
-        if not all(source.kind.has_portions for source in self._sources):
+        if not all(source.has_portions for source in self._sources):
             return None  # its offsets may look like offsets of files or of Kafka
         files: list[str] = []
         positions: dict[int, Positions] = {}
@@ -230,7 +229,7 @@ class Portions:
 
         is_only = len(self._sources) == 1
         read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self._facts_of(table).location)
-        found = {source.view: source.kind.portion(read) for source in self._sources}
+        found = {source.view: source.portion(read) for source in self._sources}
         known = {view: portion for view, portion in found.items() if portion is not None}
         return known if len(known) == len(found) else None
 

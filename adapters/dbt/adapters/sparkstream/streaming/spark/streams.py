@@ -20,8 +20,7 @@ from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka
-from dbt.adapters.sparkstream.streaming.sources.kind import Portion, Positions
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, StreamSource, View
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as OBSERVED_VALUES
 from dbt.adapters.sparkstream.streaming.sources.values import parsed, seen, unreadable
 from dbt.adapters.sparkstream.streaming.worker.state import exactly
@@ -72,21 +71,20 @@ class Streams:
 
     def of(self, source: StreamSource, options: Mapping[str, str]) -> DataFrame:
         """The rows of a source as a stream, as models see them."""
-        kind = source.kind
         with spark_errors(f"can't stream from {'the source' if source.reader else source.relation}"):
-            rows = self._seen(kind.stream(self._spark, self._project, options), source.seen)
+            rows = self._seen(source.stream(self._spark, self._project, options), source.seen)
             rows.schema  # noqa: B018  over Spark Connect, Spark looks for the source when it is asked for the columns
-        if kind.has_values:
+        if source.has_values:
             rows = self._parsed(rows, source)
             count = expression(rows, f"count_if({unreadable(source.reader)}) AS unreadable")
             rows = rows.observe(OBSERVED_VALUES + source.view, count).where(f"NOT {unreadable(source.reader)}")
-        return seen(rows, kind) if source.reader else rows
+        return seen(rows, source) if source.reader else rows
 
     def _parsed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
         """Rows of a source, with the fields of each value as columns."""
         if source.reader["value_format"] == AVRO and source.relation not in self._schemas:
             self._schemas[source.relation] = Schemas.of(source.reader)
-        return parsed(rows, source.kind, self._schemas.get(source.relation))
+        return parsed(rows, source, self._schemas.get(source.relation))
 
     def learn(self, relation: str, schema: int) -> None:
         """Asks a source's registry for the schema of values that came after the run had begun."""
@@ -165,7 +163,7 @@ class Streams:
         """Makes the rows of a stream that a micro-batch has read known under its name."""
         with spark_errors():
             self._as_streamed(
-                source.kind.rows_of(self._spark, self._project, portion), source, drop
+                source.rows_of(self._spark, self._project, portion), source, drop
             ).createOrReplaceTempView(source.view)
 
     def define_batch(self, source: StreamSource, until: str | None, drop: tuple[str, ...]) -> None:
@@ -177,7 +175,7 @@ class Streams:
         with spark_errors(f"can't read {source.relation}"):
             if not source.reader:
                 self._spark.catalog.refreshTable(source.relation)
-            rows = self._as_streamed(source.kind.rows(self._spark, self._project), source, drop)
+            rows = self._as_streamed(source.rows(self._spark, self._project), source, drop)
             if until is not None and source.event_time is not None:
                 rows = rows.where(f"coalesce({backticked(source.event_time)} < {until}, TRUE)")
             rows.createOrReplaceTempView(source.view)
@@ -190,22 +188,22 @@ class Streams:
         """
         try:
             with spark_errors(f"can't read {source.relation}"):
-                rows = source.kind.rows(self._spark, self._project)
+                rows = source.rows(self._spark, self._project)
         except StreamingError as error:
-            if not (is_question and source.kind.states_columns):
+            if not (is_question and source.states_columns):
                 if (told := _without_batch(error, source)) is None:
                     raise
                 raise told from error
             with spark_errors(f"can't read {source.relation}"):
-                rows = source.kind.without_rows(self._spark, self._project)
+                rows = source.without_rows(self._spark, self._project)
         with spark_errors(f"can't read {source.relation}"):
             self._as_streamed(rows, source, ()).createOrReplaceGlobalTempView(name)
 
     def _as_streamed(self, rows: DataFrame, source: StreamSource, drop: tuple[str, ...]) -> DataFrame:
         """Rows that a source has, as the stream gives them to the model."""
-        if source.kind.has_values:
+        if source.has_values:
             rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
-        rows = self._seen(seen(rows, source.kind), source.seen).drop(*drop)
+        rows = self._seen(seen(rows, source), source.seen).drop(*drop)
         if source.event_time is not None and source.watermark is not None:
             rows = self._as_event_time(rows, source.event_time)
         return rows
@@ -213,11 +211,11 @@ class Streams:
     def define_unreadable(self, source: StreamSource, portion: Portion, view: str) -> None:
         """Makes known which rows that a micro-batch has read of a stream have values that can't be read."""
         with spark_errors():
-            rows = source.kind.rows_of(self._spark, self._project, portion)
+            rows = source.rows_of(self._spark, self._project, portion)
             file = "_metadata.file_path" if portion.files else "CAST(NULL AS STRING)"
             rows = self._parsed(rows, source).where(unreadable(source.reader))
             origin = f"{string_literal(source.relation.replace('`', ''))} AS source"
-            rows = rows.selectExpr(origin, f"{file} AS file", *source.kind.origin(), "CAST(value AS BINARY) AS value")
+            rows = rows.selectExpr(origin, f"{file} AS file", *source.origin(), "CAST(value AS BINARY) AS value")
             rows.createOrReplaceTempView(view)
 
     def records(self, source: StreamSource, places: Positions) -> list[tuple[str, int, int, int, int]]:
@@ -226,19 +224,19 @@ class Streams:
         Args:
             places: topic -> partition -> offset. A record that is gone is left out.
         """
-        if not isinstance(source.kind, Kafka):
+        if not isinstance(source, Kafka):
             return []
         with spark_errors():
-            return source.kind.records(self._spark, places)
+            return source.records(self._spark, places)
 
 
 def _without_batch(error: StreamingError, source: StreamSource) -> StreamingError | None:
     """Words about a source without batch reading; None for another error."""
-    kind = source.kind
-    if kind.without_batch is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
+    if source.without_batch is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
         return None
     return StreamingError(
-        f"{source.relation} is read as a stream alone, and not by a batch: it is {kind.name}\n  {kind.without_batch}"
+        f"{source.relation} is read as a stream alone, and not by a batch: it is {source.name}\n"
+        f"  {source.without_batch}"
     )
 
 
