@@ -21,8 +21,8 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sources.reader import located, reader_of, source_of
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, is_in_catalog
-from dbt.adapters.sparkstream.streaming.tables.formats import format_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
 SHOWN = ("show",)
 """dbt's commands in which a streaming model is a query like any other."""

@@ -32,9 +32,8 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, done_folder
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.spark.streams import limit
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH
 from dbt.adapters.sparkstream.streaming.tables.delta import DeltaTable
-from dbt.adapters.sparkstream.streaming.tables.formats import DELTA, FILE_FORMATS, ICEBERG
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, DELTA, FILE_FORMATS, ICEBERG
 from dbt.adapters.sparkstream.streaming.tables.iceberg import IcebergTable
 from dbt.adapters.sparkstream.streaming.tables.plain_files import FileTable
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
@@ -97,11 +96,10 @@ class Parts:
             raise StreamingError(
                 f"{source.relation} has no column {event_time} for the event time\n  it has {', '.join(names.values())}"
             )
-        drop = (BATCH,) if BATCH in names else ()
         until = limit(config.max_future) if self.plan.waits else None
         observed = not (self.plan.read_once and self.sources.can_be_read_again(source))
         source = replace(source, event_time=event_time, watermark=watermark)
-        self.engine.streams.define(source, stream, drop, flush, until, observed)
+        self.engine.streams.define(source, stream, flush, until, observed)
         return source
 
     def defined(self, flush: str | None = None) -> list[StreamSource]:

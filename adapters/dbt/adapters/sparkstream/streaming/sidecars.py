@@ -17,7 +17,8 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import exactly, parent_of, path_of
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, batch_of, make, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, batch_of, make, suffixed
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.open_views import IS_OPEN, NOW, OPEN, ROWS, SNAPSHOT, OpenViews
 

@@ -24,7 +24,6 @@ from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorde
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import counted
 from dbt.adapters.sparkstream.streaming.spark.streams import limit
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH
 from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
 
 _STAGED = "__rows_of_backfill"
@@ -192,7 +191,7 @@ class Backfill:
         engine, batch = self._engine, self._batch
         until = limit(self._model.config.max_future) if batch.waits else None
         for source in sources:
-            engine.streams.define_batch(source, until, (BATCH,))
+            engine.streams.define_batch(source, until)
         for stage in batch.stages:
             engine.add_stage(stage)
         query = batch.query

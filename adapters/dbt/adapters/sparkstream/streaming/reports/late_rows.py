@@ -22,7 +22,8 @@ from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Off
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, counted
 from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, make, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, make, suffixed
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 LATE_TABLE, UNREADABLE_TABLE = "__late", "__unreadable"
 """What the names of the tables for such rows end in."""
@@ -144,7 +145,7 @@ class LateRows:
         if self._table is None or self._engine.exists(self._table):
             return
         for source in self._sources:
-            self._engine.streams.define_portion(source, Portion(), (BATCH,))
+            self._engine.streams.define_portion(source, Portion())
         queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
         columns = [f"{backticked(name)} {type_}" for name, type_ in self._engine.union(queries)]
         self._make(self._table, columns, "rows that no window has, with the reason")
@@ -187,7 +188,7 @@ class LateRows:
         if offsets is None or portions is None:
             return None
         for source in self._sources:
-            self._engine.streams.define_portion(source, portions[source.view], (BATCH,))
+            self._engine.streams.define_portion(source, portions[source.view])
         queries = list(self._queries(*offsets))
         if not queries:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,11 +37,6 @@ class Change:
     rewritten: frozenset[str]
     mended: frozenset[str]
     new: frozenset[str]
-
-    def without(self, accepted: Iterable[str]) -> Change:
-        """The change, without what a model has accepted before."""
-        known = frozenset(accepted)
-        return replace(self, lost=self.lost - known, rewritten=self.rewritten - known)
 
     @property
     def doubtful(self) -> list[str]:
@@ -171,11 +166,11 @@ class Sources:
             return False
         notes = f"{checkpoint}_accepted"
         accepted = set(self._engine.folders.lines(notes)) if changes else set()
-        changes = [change.without(accepted) for change in changes]
+        changes = [replace(c, lost=c.lost - accepted, rewritten=c.rewritten - accepted) for c in changes]
         for change in changes:
             self._judge(change)
         if any(change.pending for change in changes):
-            self._engine.pass_missing_files()
+            self._engine.sql("SET spark.sql.files.ignoreMissingFiles = true")
         new = {n for change in changes for n in change.lost | change.pending | change.rewritten | change.mended}
         if not new <= accepted:
             self._engine.folders.write_lines(notes, sorted(accepted | new))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka
 from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, Read, StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
@@ -194,7 +195,7 @@ class Portions:
     ) -> None:
         self._engine = engine
         self._sources = sources
-        self._of_topics = {source.view: source for source in sources if source.topics}
+        self._of_topics = {source.view: source for source in sources if isinstance(source, Kafka)}
         self._checkpoint = checkpoint
         self._facts_of = facts_of
         self._records = f"{checkpoint}_topics"
@@ -275,7 +276,7 @@ class Portions:
                         yield source.relation, topic
                         break
 
-    def _there(self, source: StreamSource, places: Positions) -> list[tuple[str, int, int, int, int]]:
+    def _there(self, source: Kafka, places: Positions) -> list[tuple[str, int, int, int, int]]:
         """Topic, partition, offset, time and a hash of some records, as far as they are there."""
         places = {topic: offsets for topic, offsets in places.items() if offsets}
         return self._engine.streams.records(source, places) if places else []

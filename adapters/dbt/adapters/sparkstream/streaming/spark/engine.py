@@ -136,11 +136,6 @@ class Engine:
         with spark_errors():
             return list(self._spark.sql(statement).collect())
 
-    def pass_missing_files(self) -> None:
-        """Leaves out files that were recorded to be read and are gone."""
-        with spark_errors():
-            self._spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
-
     def write_few_files(self) -> None:
         """Has REBALANCE join what is small, whatever the session's settings are for other queries."""
         with spark_errors():

@@ -23,6 +23,7 @@ from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka
 from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, StreamSource, View
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as OBSERVED_VALUES
 from dbt.adapters.sparkstream.streaming.sources.values import parsed, seen, unreadable
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 from dbt.adapters.sparkstream.streaming.worker.state import exactly
 
 if TYPE_CHECKING:
@@ -94,7 +95,6 @@ class Streams:
         self,
         source: StreamSource,
         stream: DataFrame,
-        drop: tuple[str, ...],
         flush: str | None = None,
         until: str | None = None,
         observed: bool = False,
@@ -108,8 +108,7 @@ class Streams:
             observed: whether Spark counts the rows without a time, and the rows too far ahead.
         """
         view, event_time, watermark = source.view, source.event_time, source.watermark
-        if drop:
-            stream = stream.drop(*drop)
+        stream = stream.drop(BATCH)
         if event_time is not None and watermark is not None:
             stream = self._as_event_time(stream, event_time)
             with spark_errors(f"the event time {event_time}"):
@@ -159,14 +158,13 @@ class Streams:
             )
         return stream
 
-    def define_portion(self, source: StreamSource, portion: Portion, drop: tuple[str, ...]) -> None:
+    def define_portion(self, source: StreamSource, portion: Portion) -> None:
         """Makes the rows of a stream that a micro-batch has read known under its name."""
         with spark_errors():
-            self._as_streamed(
-                source.rows_of(self._spark, self._project, portion), source, drop
-            ).createOrReplaceTempView(source.view)
+            rows = self._as_streamed(source.rows_of(self._spark, self._project, portion), source)
+            rows.drop(BATCH).createOrReplaceTempView(source.view)
 
-    def define_batch(self, source: StreamSource, until: str | None, drop: tuple[str, ...]) -> None:
+    def define_batch(self, source: StreamSource, until: str | None) -> None:
         """Makes all rows that a stream's files, or its table, have by now known under its name.
 
         Args:
@@ -175,7 +173,7 @@ class Streams:
         with spark_errors(f"can't read {source.relation}"):
             if not source.reader:
                 self._spark.catalog.refreshTable(source.relation)
-            rows = self._as_streamed(source.rows(self._spark, self._project), source, drop)
+            rows = self._as_streamed(source.rows(self._spark, self._project), source).drop(BATCH)
             if until is not None and source.event_time is not None:
                 rows = rows.where(f"coalesce({backticked(source.event_time)} < {until}, TRUE)")
             rows.createOrReplaceTempView(source.view)
@@ -197,13 +195,13 @@ class Streams:
             with spark_errors(f"can't read {source.relation}"):
                 rows = source.without_rows(self._spark, self._project)
         with spark_errors(f"can't read {source.relation}"):
-            self._as_streamed(rows, source, ()).createOrReplaceGlobalTempView(name)
+            self._as_streamed(rows, source).createOrReplaceGlobalTempView(name)
 
-    def _as_streamed(self, rows: DataFrame, source: StreamSource, drop: tuple[str, ...]) -> DataFrame:
+    def _as_streamed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
         """Rows that a source has, as the stream gives them to the model."""
         if source.has_values:
             rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
-        rows = self._seen(seen(rows, source), source.seen).drop(*drop)
+        rows = self._seen(seen(rows, source), source.seen)
         if source.event_time is not None and source.watermark is not None:
             rows = self._as_event_time(rows, source.event_time)
         return rows
@@ -218,14 +216,12 @@ class Streams:
             rows = rows.selectExpr(origin, f"{file} AS file", *source.origin(), "CAST(value AS BINARY) AS value")
             rows.createOrReplaceTempView(view)
 
-    def records(self, source: StreamSource, places: Positions) -> list[tuple[str, int, int, int, int]]:
+    def records(self, source: Kafka, places: Positions) -> list[tuple[str, int, int, int, int]]:
         """Some records of Kafka: topic, partition, offset, time in microseconds, and a hash of key and value.
 
         Args:
             places: topic -> partition -> offset. A record that is gone is left out.
         """
-        if not isinstance(source, Kafka):
-            return []
         with spark_errors():
             return source.records(self._spark, places)
 

@@ -16,10 +16,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.formats import format_of
-
-BATCH = "micro_batch"
-"""The column, and partition, that says which micro-batch has appended a row."""
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
 
 @dataclass(frozen=True)

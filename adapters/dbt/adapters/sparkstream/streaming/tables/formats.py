@@ -16,6 +16,10 @@ Ask = Callable[[str], Sequence[Any]]
 """Runs a statement of SQL, and gives its rows."""
 
 
+BATCH = "micro_batch"
+"""The column, and partition, that says which micro-batch has appended a row."""
+
+
 @dataclass(frozen=True)
 class Format:
     """What a table is stored as.

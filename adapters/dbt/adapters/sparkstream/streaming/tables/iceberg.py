@@ -8,8 +8,8 @@ from typing import Any
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, properties
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, is_in_catalog
-from dbt.adapters.sparkstream.streaming.tables.formats import ICEBERG
+from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, ICEBERG
 from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, merge_rows
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
 from dbt.adapters.sparkstream.streaming.worker.appends import IcebergAppend

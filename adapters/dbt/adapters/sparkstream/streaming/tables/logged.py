@@ -11,8 +11,8 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger, Stage
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, is_in_catalog
-from dbt.adapters.sparkstream.streaming.tables.formats import format_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, is_in_catalog
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge

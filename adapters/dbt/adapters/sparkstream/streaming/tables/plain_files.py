@@ -12,8 +12,8 @@ from dbt.adapters.sparkstream.streaming.ledger import GRACE, Holder, Ledger, Sta
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, batch_of, up_to
-from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of, up_to
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format, format_of
 from dbt.adapters.sparkstream.streaming.tables.staging import Backfilled, Compaction, Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.appends import FileAppend, FolderAppend

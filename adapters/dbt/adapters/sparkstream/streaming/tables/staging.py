@@ -22,7 +22,8 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
-from dbt.adapters.sparkstream.streaming.tables.catalog import BATCH, Facts, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 _OF_THE_CATALOG = ("transient_lastDdlTime",)
 """Properties that the catalog makes itself."""

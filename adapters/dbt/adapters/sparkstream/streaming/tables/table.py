@@ -13,16 +13,8 @@ from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, St
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.catalog import (
-    BATCH,
-    Facts,
-    batch_of,
-    make,
-    namespace_of,
-    pairs,
-    properties_of,
-)
-from dbt.adapters.sparkstream.streaming.tables.formats import Format
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, batch_of, make, namespace_of, pairs, properties_of
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from dbt.adapters.sparkstream.streaming.worker.sink import Sink
