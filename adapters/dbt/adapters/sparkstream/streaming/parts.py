@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -50,26 +50,21 @@ def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
     return _TABLES.get(file_format, StreamTable)(engine, name)
 
 
+@dataclass
 class Parts:
     """What a run or a backfill of a model works with."""
 
-    def __init__(
-        self,
-        model: Model,
-        plan: StreamPlan,
-        engine: Engine,
-        report: Callable[[str], None],
-        warn: Callable[[str], None] = lambda text: None,
-    ) -> None:
-        self.model = model
-        self.plan = plan
-        self.engine = engine
-        self.report = report
-        self.warn = warn
-        self.table = table_of(engine, model.relation, model.config.file_format)
-        self.sources = Sources(engine, model.config, warn)
-        self.views = OpenWindows(engine, model, plan)
-        self.sidecars = Sidecars(engine, self.table, model, self.views, report)
+    model: Model
+    plan: StreamPlan
+    engine: Engine
+    report: Callable[[str], None]
+    warn: Callable[[str], None] = lambda text: None
+
+    def __post_init__(self) -> None:
+        self.table = table_of(self.engine, self.model.relation, self.model.config.file_format)
+        self.sources = Sources(self.engine, self.model.config, self.warn)
+        self.views = OpenWindows(self.engine, self.model, self.plan)
+        self.sidecars = Sidecars(self.engine, self.table, self.model, self.views, self.report)
 
     # -- the query ---------------------------------------------------------------------------------
     def define(self, source: StreamSource, flush: str | None = None) -> StreamSource:

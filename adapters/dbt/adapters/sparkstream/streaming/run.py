@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.decide import Due, Wanted, check_replaceable, decide
@@ -33,36 +33,29 @@ SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
 
 
+@dataclass
 class Run:
     """A run of a model.
 
-    Args:
+    Attributes:
         report: told, in a line, what is worth telling while the run goes on.
         stopping: whether to end when the micro-batch that runs has ended.
         show: told, again and again, how far the run is; None where nobody looks.
         settled: told, when a run that goes on has recorded what it has done, how many rows it has appended.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        plan: StreamPlan,
-        engine: Engine,
-        report: Callable[[str], None] = lambda line: None,
-        stopping: Callable[[], bool] = lambda: False,
-        show: Callable[[str], None] | None = None,
-        warn: Callable[[str], None] = lambda text: None,
-        settled: Callable[[int], None] = lambda rows: None,
-    ) -> None:
-        self.model = model
-        self._plan = plan
-        self._engine = engine
-        self._parts = Parts(model, plan, engine, report, warn)
+    model: Model
+    plan: StreamPlan
+    engine: Engine
+    report: Callable[[str], None] = lambda line: None
+    stopping: Callable[[], bool] = lambda: False
+    show: Callable[[str], None] | None = None
+    warn: Callable[[str], None] = lambda text: None
+    settled: Callable[[int], None] = lambda rows: None
+
+    def __post_init__(self) -> None:
+        self._parts = Parts(self.model, self.plan, self.engine, self.report, self.warn)
         self._table = self._parts.table
-        self._report = report
-        self._show = show
-        self._settled = settled
-        self._stopping = stopping
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -80,20 +73,20 @@ class Run:
             except SourceChanged as change:
                 if is_rebuilt or config.on_source_change not in ("rebuild", SWAP):
                     raise
-                self._report(f"{str(change).splitlines()[0]}: making the table anew")
+                self.report(f"{str(change).splitlines()[0]}: making the table anew")
                 order, is_rebuilt = Due.of(config.on_source_change), True
                 continue
             except UnknownSchema as unknown:
-                self._engine.streams.learn(unknown.relation, unknown.id)
-                self._report(f"{unknown}: going on with it")
+                self.engine.streams.learn(unknown.relation, unknown.id)
+                self.report(f"{unknown}: going on with it")
             except EndedAfterRepeat as ended:
-                self._report(f"{ended}: going on")
+                self.report(f"{ended}: going on")
             order = None  # that is done
 
     def _run(self, drop: Callable[[], None], order: Due | None, empty: bool) -> Outcome:
         """Loads the query, decides, takes the lease, and does what is due."""
         rows, wanted = self._load(order, empty)
-        lease = Lease(self._table, self._engine, self._report)
+        lease = Lease(self._table, self.engine, self.report)
         try:
             ledger, due, begun = self._decided(wanted, lease)
             if due is Due.NOTHING:
@@ -124,7 +117,7 @@ class Run:
         self._parts.check_columns(columns)
         definition = self._parts.definition(sources, columns)
         identities = {source.view: self._parts.sources.identity(source) for source in sources}
-        has_state = self._plan.has_state
+        has_state = self.plan.has_state
         return rows, Wanted(self.model.relation, definition, sources, identities, has_state, order, empty)
 
     def _decided(self, wanted: Wanted, lease: Lease) -> tuple[Ledger | None, Due, int]:
@@ -143,7 +136,7 @@ class Run:
                 standing = Standing(self._parts, ledger, wanted)
             decision = decide(ledger, wanted, config, standing, has_lease=True)
         if decision.told:
-            self._report(decision.told)
+            self.report(decision.told)
         return ledger, decision.due, standing.recorded.begun if decision.due is Due.MORE else -1
 
     def _swap(self, ledger: Ledger, wanted: Wanted, lease: Lease) -> Outcome:
@@ -167,11 +160,11 @@ class Run:
             table.note(staging=folder)
         run = Run(
             rebuilt.model(model, folder, table.staging_checkpoints(model.config, folder)),
-            self._plan,
-            self._engine,
-            self._report,
-            lambda: self._stopping() or lease.is_told_to_end,
-            self._show,
+            self.plan,
+            self.engine,
+            self.report,
+            lambda: self.stopping() or lease.is_told_to_end,
+            self.show,
             self._parts.warn,
         )
         done = run(rebuilt.drop, empty=wanted.is_empty)
@@ -182,7 +175,7 @@ class Run:
         table.give_way(ledger, lease.holder, self._parts.sidecars.remains(ledger), model.config)
         if (new := table.ledger()) is not None:
             self._parts.sidecars.tidy(new)
-        goes_on = model.config.interval is not None and not (self._stopping() or lease.is_told_to_end)
+        goes_on = model.config.interval is not None and not (self.stopping() or lease.is_told_to_end)
         return replace(done, message=f"made anew, {done.message}", goes_on=goes_on)
 
     def _go_on_with(self, definition: Definition, checkpoint: str) -> None:
@@ -190,7 +183,7 @@ class Run:
 
         An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
         """
-        self._engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
+        self.engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
         self._table.add_columns(definition.columns)
         self._table.note(query=definition.fingerprint)
 
@@ -207,7 +200,7 @@ class Run:
             drop()
         ledger = self._create(wanted, lease)
         self._parts.sidecars.clear(left, ledger)
-        self._engine.folders.write_lines(
+        self.engine.folders.write_lines(
             definition_folder(self._parts.sidecars.checkpoint(ledger)), definition.recorded()
         )
         return ledger
@@ -236,7 +229,7 @@ class Run:
         """Runs the query, watches it, and records what it has done."""
         model, table, sources, columns = self.model, self._table, wanted.sources, wanted.definition.columns
         if model.config.flush is not None:
-            self._engine.folders.prepare_flush(_flush_folder(checkpoint))
+            self.engine.folders.prepare_flush(_flush_folder(checkpoint))
             sources = self._parts.defined(_flush_folder(checkpoint))
             rows, _ = self._parts.understood()
         ledger = lease.confirm()
@@ -250,23 +243,23 @@ class Run:
         self._parts.sidecars.tidy(ledger)
         table.check_foreign(ledger, begun, model.config.on_foreign_write == "accept")
         sink = self._parts.sink(columns, ledger, lease.holder, begun, checkpoint)
-        late = LateRows(self._engine, self._plan, sources, checkpoint, model, self._parts.sources.facts_of)
+        late = LateRows(self.engine, self.plan, sources, checkpoint, model, self._parts.sources.facts_of)
         watch = Watch(self._parts, ledger, checkpoint, late, wanted.identities)
-        mode = "update" if self._plan.updates else "append"
+        mode = "update" if self.plan.updates else "append"
         if begun < 0:  # a run may have been killed before it made them
             self._parts.views.make(columns)
-        running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
+        running = self.engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
             late.create()
             watch.add_earlier(range(last + 1, begun + 1))  # of a run that ended before it counted them
             told_to_end = self._follow(running, watch, lease)
             if begun > last and not told_to_end and not all(s.has_portions for s in sources):
                 # Of such sources Spark ends with the micro-batch that was interrupted.
-                running = self._engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
+                running = self.engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
                 told_to_end = self._follow(running, watch, lease)
             if model.config.flush and not told_to_end:  # else rows that come next would be late
-                self._engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
-                running = self._engine.start(rows, sink, checkpoint, model.identifier, None, mode)
+                self.engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
+                running = self.engine.start(rows, sink, checkpoint, model.identifier, None, mode)
                 self._follow(running, watch, lease)
         except Exception:
             running.stop()
@@ -291,16 +284,16 @@ class Run:
         for reported in running.batches():
             new = [batch.closing(self.model.config.lateness) for batch in reported]
             for batch in new:
-                self._report(told(batch, self._plan.state))
+                self.report(told(batch, self.plan.state))
                 watch.add(batch)
-            if self._show is not None:
-                self._show(watch.progress.told(running.doing(), self._plan.state))
-            if self._stopping() or lease.is_told_to_end:
+            if self.show is not None:
+                self.show(watch.progress.told(running.doing(), self.plan.state))
+            if self.stopping() or lease.is_told_to_end:
                 told_to_end = True
                 running.stop()
             if new and time.monotonic() - settled > SETTLES:
                 watch.settle()
-                self._settled(watch.rows)
+                self.settled(watch.rows)
                 settled = time.monotonic()
         return told_to_end
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
@@ -116,24 +116,22 @@ class OpenWindows:
         return self._ending is not None and self._ending.open is not None
 
 
+@dataclass
 class Sidecars:
     """The folders that are kept beside a model's table, by what is recorded of it."""
 
-    def __init__(
-        self, engine: Engine, table: StreamTable, model: Model, views: OpenWindows, report: Callable[[str], None]
-    ) -> None:
-        self._engine = engine
-        self._table = table
-        self._model = model
-        self._views = views
-        self._report = report
+    engine: Engine
+    table: StreamTable
+    model: Model
+    views: OpenWindows
+    report: Callable[[str], None]
 
     def folder(self, ledger: Ledger) -> str:
         """The folder of all that is kept of a table beside its rows. A table that is rebuilt gets a new folder.
 
         It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
         """
-        return self._model.config.sidecar_root(self._table.facts().location) + ledger.sidecars
+        return self.model.config.sidecar_root(self.table.facts().location) + ledger.sidecars
 
     def checkpoint(self, ledger: Ledger) -> str:
         """The folder with a table's offsets and state."""
@@ -141,16 +139,16 @@ class Sidecars:
 
     def remains(self, ledger: Ledger) -> dict[str, int]:
         """The folders that stay when the table is dropped or a new table takes its place, as `Ledger.left` has them."""
-        rows = dict.fromkeys(self._table.remains(ledger), round(time.time()))
+        rows = dict.fromkeys(self.table.remains(ledger), round(time.time()))
         return {**ledger.left, **rows, self.folder(ledger): 0}
 
     def clear(self, left: Mapping[str, int], ledger: Ledger) -> None:
         """Removes what tables that were made before this one have left."""
         # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
-        own, location = self.folder(ledger), path_of(self._table.facts().location)
-        self._engine.folders.write_lines(f"{own}/{OWNER}", [location])
-        others = self._engine.folders.named_lines(
-            f"{exactly(parent_of(own))}/{exactly(self._model.identifier)}-*/{OWNER}"
+        own, location = self.folder(ledger), path_of(self.table.facts().location)
+        self.engine.folders.write_lines(f"{own}/{OWNER}", [location])
+        others = self.engine.folders.named_lines(
+            f"{exactly(parent_of(own))}/{exactly(self.model.identifier)}-*/{OWNER}"
         )
         owned = {parent_of(parent_of(file)): 0 for file, line in others if line == location}
         self._empty({**owned, **left}, ledger)
@@ -160,7 +158,7 @@ class Sidecars:
         folder = ledger.staging
         if not folder or folder in ledger.left:
             return None
-        its = self._table.rebuilt.ledger()
+        its = self.table.rebuilt.ledger()
         return folder if its is not None and definition.is_of(its.query) else None
 
     def tidy(self, ledger: Ledger, goes_on: bool = False) -> Ledger:
@@ -169,7 +167,7 @@ class Sidecars:
         Args:
             goes_on: whether the staging table is filled further; else it is removed.
         """
-        if self._model.staging_of:
+        if self.model.staging_of:
             return ledger  # what is recorded there is for the time when it has its place
         before, is_swapped = ledger, bool(ledger.whole.get(Stage.REBUILD))
         if is_swapped:
@@ -181,38 +179,38 @@ class Sidecars:
             self._empty(over, ledger)
             ledger = replace(ledger, left={name: since for name, since in ledger.left.items() if name not in over})
         if ledger != before:
-            self._table.note(whole=ledger.whole, staging=ledger.staging, left=ledger.left)
+            self.table.note(whole=ledger.whole, staging=ledger.staging, left=ledger.left)
         return ledger
 
     def drop_tables(self) -> None:
         """Drops the tables and views beside the one that was there before."""
-        for table in side_tables(self._model):
-            self._engine.sql(f"DROP TABLE IF EXISTS {table}")
-        self._views.drop()
+        for table in side_tables(self.model):
+            self.engine.sql(f"DROP TABLE IF EXISTS {table}")
+        self.views.drop()
 
     def drop_staging(self, ledger: Ledger) -> Ledger:
         """Drops the staging table, if there is one. Its folders are recorded before, in case the run is killed."""
-        folder, its = ledger.staging, self._table.rebuilt.ledger()
+        folder, its = ledger.staging, self.table.rebuilt.ledger()
         if folder:
             folders = {folder: 0}
             if its is not None:
-                folders[self._table.staging_checkpoints(self._model.config, folder) + its.sidecars] = 0
+                folders[self.table.staging_checkpoints(self.model.config, folder) + its.sidecars] = 0
             ledger = replace(ledger, left={**ledger.left, **folders})
-            self._table.note(left=ledger.left)
+            self.table.note(left=ledger.left)
         if its is not None:
-            self._table.rebuilt.drop()
+            self.table.rebuilt.drop()
         return ledger
 
     def _empty(self, folders: Mapping[str, int], ledger: Ledger) -> None:
-        own = {path_of(self._table.facts().location), path_of(self.folder(ledger))}
+        own = {path_of(self.table.facts().location), path_of(self.folder(ledger))}
         for folder, since in folders.items():
             if path_of(folder) in own or "/" not in folder:  # of a table whose files went with it
                 continue
-            if not is_named_for(self._model.identifier, folder, None if since else self._table.facts().location):
-                self._report(f"{folder} stays: it has no name that is given to folders of {self._model.relation}")
+            if not is_named_for(self.model.identifier, folder, None if since else self.table.facts().location):
+                self.report(f"{folder} stays: it has no name that is given to folders of {self.model.relation}")
                 continue
-            strange = [name for name in self._engine.folders.stored_files(folder) if since and batch_of(name) is None]
+            strange = [name for name in self.engine.folders.stored_files(folder) if since and batch_of(name) is None]
             if strange:
-                self._report(f"{folder} stays: it holds files of something else, such as {strange[0]}")
+                self.report(f"{folder} stays: it holds files of something else, such as {strange[0]}")
             else:
-                self._engine.folders.clear(folder)
+                self.engine.folders.clear(folder)

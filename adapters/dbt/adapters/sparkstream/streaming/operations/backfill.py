@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
@@ -30,27 +31,22 @@ _STAGED = "__rows_of_backfill"
 _TIMES = ("timestamp", "timestamp_ntz")
 
 
+@dataclass
 class Backfill:
     """A backfill of a model.
 
-    Args:
+    Attributes:
         batch: of the same query, with windows and no slices: what runs in batch.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        plan: StreamPlan,
-        batch: StreamPlan,
-        engine: Engine,
-        report: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        self._parts = Parts(model, plan, engine, report)
-        self._model = model
-        self._plan = plan
-        self._batch = batch
-        self._engine = engine
-        self._report = report
+    model: Model
+    plan: StreamPlan
+    batch: StreamPlan
+    engine: Engine
+    report: Callable[[str], None] = lambda line: None
+
+    def __post_init__(self) -> None:
+        self._parts = Parts(self.model, self.plan, self.engine, self.report)
 
     def __call__(self, range_: Range, *, removes: bool = False) -> str:
         """Replaces the rows of a range.
@@ -65,13 +61,13 @@ class Backfill:
         _, columns = self._parts.understood()
         for source in sources:
             source.check_backfill()
-        if not self._plan.waits:
+        if not self.plan.waits:
             self._time(columns, sources)
         definition, table = self._parts.definition(sources, columns), self._parts.table
         ledger = table.ledger() if table.found() else None
         if ledger is None:
             raise StreamingError(
-                f"{self._model.relation}: there is no table that a run of this model has made\n"
+                f"{self.model.relation}: there is no table that a run of this model has made\n"
                 "  run the model, with --full-refresh if it is there"
             )
         if not definition.is_of(ledger.query):
@@ -80,7 +76,7 @@ class Backfill:
                 "made\n  run the model first: it says what to do"
             )
         started = time.time()
-        lease = Lease(table, self._engine, self._report)
+        lease = Lease(table, self.engine, self.report)
         try:
             lease.take(ledger)
             return self._run(range_, sources, columns, lease, removes, started)
@@ -96,7 +92,7 @@ class Backfill:
         removes: bool,
         started: float,
     ) -> str:
-        model, table, engine = self._model, self._parts.table, self._engine
+        model, table, engine = self.model, self._parts.table, self.engine
         ledger = lease.confirm()
         last, checkpoint = ledger.batch, self._parts.sidecars.checkpoint(ledger)
         recorded = Recorded.of(engine, checkpoint, last)
@@ -113,7 +109,7 @@ class Backfill:
         if offsets is None:
             return "nothing to do: no micro-batch has ended yet"
         # What the stream doesn't hold back, it appends later, also for a time that is over.
-        files = None if self._batch.held else self._parts.sources.all_read(sources, recorded)
+        files = None if self.batch.held else self._parts.sources.all_read(sources, recorded)
         self._stage(sources, columns, checkpoint)
         if files is not None and files != self._parts.sources.all_read(sources, recorded):
             raise StreamingError("files of its sources have changed meanwhile\n  give this again")
@@ -134,14 +130,14 @@ class Backfill:
             runs = RunsTable(engine, model, ledger.generation)
             runs.record_backfill(str(range_), replaced.added, replaced.removed, windows, last, started)
         except StreamingError as error:
-            self._report(f"can't write to {model.runs}: {error}")
+            self.report(f"can't write to {model.runs}: {error}")
         text = f"{counted(replaced.added, 'row')} in the place of {replaced.removed:,}"
         return text + ("" if windows is None else f", {counted(windows, 'window')}") + waiting
 
     # -- what can be backfilled --------------------------------------------------------------------
     def _check_plan(self) -> None:
         """Refuses models of which no range can be computed by itself, or be replaced."""
-        batch, config = self._batch, self._model.config
+        batch, config = self.batch, self.model.config
         if config.topic is not None:
             raise StreamingError(
                 "it has a sink, and what a topic has got can't be taken back\n"
@@ -158,21 +154,21 @@ class Backfill:
             raise self._refused("its rows don't say which window they are of", "select window_start and window_end")
 
     def _refused(self, why: str, how: str = "run it with --full-refresh") -> StreamingError:
-        return StreamingError(f"{self._model.relation} can't be backfilled: {why}\n  {how}")
+        return StreamingError(f"{self.model.relation} can't be backfilled: {why}\n  {how}")
 
     def _goes(
         self, range_: Range, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource], watermark: int
     ) -> Goes:
-        if not self._plan.waits:
+        if not self.plan.waits:
             name, type_ = self._time(columns, sources)
             return OfRows(name, *range_.literals(type_))
-        start, end = self._batch.windows
-        closed = f"timestamp_millis({watermark})" if self._batch.held else "timestamp'9999-12-31'"
+        start, end = self.batch.windows
+        closed = f"timestamp_millis({watermark})" if self.batch.held else "timestamp'9999-12-31'"
         windows = OfWindows(start, end, *range_.literals("timestamp"), closed)
-        if not self._batch.by_instant:
+        if not self.batch.by_instant:
             return windows
         own = [name for name, _ in columns]
-        return sessions(self._engine, self._model.relation, _STAGED, windows, own)
+        return sessions(self.engine, self.model.relation, _STAGED, windows, own)
 
     def _time(self, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource]) -> tuple[str, str]:
         """The name and type of the column with the event time, of a table whose rows have no window."""
@@ -188,8 +184,8 @@ class Backfill:
     # -- rows --------------------------------------------------------------------------------------
     def _stage(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]], checkpoint: str) -> None:
         """Runs the query in batch, and keeps what it gives: it is looked at several times, and written once."""
-        engine, batch = self._engine, self._batch
-        until = limit(self._model.config.max_future) if batch.waits else None
+        engine, batch = self.engine, self.batch
+        until = limit(self.model.config.max_future) if batch.waits else None
         for source in sources:
             engine.streams.define_batch(source, until)
         for stage in batch.stages:
@@ -205,8 +201,8 @@ class Backfill:
 
     def _replacement(self, goes: Goes, last: int) -> Replacement:
         rows = f"{_STAGED}_in_range"
-        self._engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
-        removed = self._count(f"{self._model.relation} WHERE {goes()}")
+        self.engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
+        removed = self._count(f"{self.model.relation} WHERE {goes()}")
         return Replacement(goes, rows, last, removed, self._count(rows))
 
     def _windows(self, goes: Goes) -> int | None:
@@ -226,7 +222,7 @@ class Backfill:
         return f"; the stream writes {counted(open_, 'window')} of the range itself" if open_ else ""
 
     def _count(self, rows: str) -> int:
-        return int(self._engine.sql(f"SELECT count(*) FROM {rows}")[0][0])
+        return int(self.engine.sql(f"SELECT count(*) FROM {rows}")[0][0])
 
 
 def _folder(checkpoint: str) -> str:

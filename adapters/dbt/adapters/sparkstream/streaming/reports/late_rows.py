@@ -114,48 +114,43 @@ def warnings(
         )
 
 
+@dataclass
 class LateRows:
     """The rows of a model's streams that its table has not: that no window has, or that can't be read.
 
-    Args:
+    Attributes:
         engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        plan: StreamPlan,
-        sources: Sequence[StreamSource],
-        checkpoint: str,
-        model: Model,
-        facts_of: Callable[[str], Facts],
-    ) -> None:
-        late, unreadable = side_tables(model)
-        self._engine = engine
-        self._plan = plan
-        self._sources = sources
-        self._table = late if model.config.keep_late else None
-        self._unreadable_table = unreadable if model.config.keep_unreadable else None
-        self._file_format = model.config.file_format
-        self._max_future = model.config.max_future
-        self.portions = Portions(engine, sources, checkpoint, facts_of)
+    engine: Engine
+    plan: StreamPlan
+    sources: Sequence[StreamSource]
+    checkpoint: str
+    model: Model
+    facts_of: Callable[[str], Facts]
+
+    def __post_init__(self) -> None:
+        late, unreadable = side_tables(self.model)
+        self._table = late if self.model.config.keep_late else None
+        self._unreadable_table = unreadable if self.model.config.keep_unreadable else None
+        self.portions = Portions(self.engine, self.sources, self.checkpoint, self.facts_of)
 
     def create(self) -> None:
         """Makes the table that keeps rows that no window has, if it isn't there."""
-        if self._table is None or self._engine.exists(self._table):
+        if self._table is None or self.engine.exists(self._table):
             return
-        for source in self._sources:
-            self._engine.streams.define_portion(source, Portion())
+        for source in self.sources:
+            self.engine.streams.define_portion(source, Portion())
         queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
-        columns = [f"{backticked(name)} {type_}" for name, type_ in self._engine.union(queries)]
+        columns = [f"{backticked(name)} {type_}" for name, type_ in self.engine.union(queries)]
         self._make(self._table, columns, "rows that no window has, with the reason")
 
     def _make(self, table: str, columns: Sequence[str], comment: str) -> None:
         listed = ",\n  ".join([*columns, f"{BATCH} BIGINT"])
         make(
-            self._engine,
+            self.engine,
             table,
-            f"CREATE TABLE {table} (\n  {listed}\n) USING {self._file_format} "
+            f"CREATE TABLE {table} (\n  {listed}\n) USING {self.model.config.file_format} "
             f"PARTITIONED BY ({BATCH})\nCOMMENT '{comment}'",
         )
 
@@ -173,27 +168,27 @@ class LateRows:
 
     def _of_no_window(self, batch: MicroBatch) -> LeftOut:
         reported = LeftOut.reported(batch)
-        if not (batch.late or batch.is_odd or (self._plan.slices and batch.is_behind)):
+        if not (batch.late or batch.is_odd or (self.plan.slices and batch.is_behind)):
             return reported
         found = self._found(batch.number)
         if found is None:
             return reported
         # Which rows a join of streams has dropped, nothing but Spark knows.
-        return found if self._plan.late else replace(found, late=reported.late)
+        return found if self.plan.late else replace(found, late=reported.late)
 
     def _found(self, batch: int) -> LeftOut | None:
         """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""
-        offsets = self.portions.offsets(batch) if self._plan.waits else None
+        offsets = self.portions.offsets(batch) if self.plan.waits else None
         portions = self.portions.between(*offsets) if offsets is not None else None
         if offsets is None or portions is None:
             return None
-        for source in self._sources:
-            self._engine.streams.define_portion(source, portions[source.view])
+        for source in self.sources:
+            self.engine.streams.define_portion(source, portions[source.view])
         queries = list(self._queries(*offsets))
         if not queries:
             return None
         if self._table is not None:
-            self._engine.replace(self._table, [query for query, _ in queries], batch)
+            self.engine.replace(self._table, [query for query, _ in queries], batch)
         return self._counted(queries)
 
     def _unreadable(self, batch: int) -> int | None:
@@ -201,7 +196,7 @@ class LateRows:
 
         The query itself leaves them out and counts them, so this is asked where Spark's report has some.
         """
-        sources, table = [source for source in self._sources if source.has_values], self._unreadable_table
+        sources, table = [source for source in self.sources if source.has_values], self._unreadable_table
         if not sources:
             return 0
         offsets = self.portions.offsets(batch)
@@ -211,14 +206,14 @@ class LateRows:
         queries = []
         for source in sources:
             view = f"__unreadable_{source.view}"
-            self._engine.streams.define_unreadable(source, portions[source.view], view)
+            self.engine.streams.define_unreadable(source, portions[source.view], view)
             queries.append(f"SELECT * FROM {view}")
-        [(number,)] = self._engine.sql(f"SELECT count(*) FROM (\n{' UNION ALL '.join(queries)}\n)")
+        [(number,)] = self.engine.sql(f"SELECT count(*) FROM (\n{' UNION ALL '.join(queries)}\n)")
         if number and table is not None:
-            if not self._engine.exists(table):
+            if not self.engine.exists(table):
                 columns = [f"{name} {type_} COMMENT '{text}'" for name, (type_, text) in UNREADABLE.items()]
                 self._make(table, columns, "rows with values that can not be read")
-            self._engine.replace(table, queries, batch)
+            self.engine.replace(table, queries, batch)
         return int(number)
 
     def _counted(self, queries: Sequence[tuple[str, str]]) -> LeftOut:
@@ -226,7 +221,7 @@ class LateRows:
             f"SELECT reason, count(*) AS n, CAST(max({time}) AS STRING) AS furthest FROM (\n{query}\n) GROUP BY reason"
             for query, time in queries
         )
-        rows = self._engine.sql(f"SELECT reason, sum(n), max(furthest) FROM (\n{counts}\n) GROUP BY reason")
+        rows = self.engine.sql(f"SELECT reason, sum(n), max(furthest) FROM (\n{counts}\n) GROUP BY reason")
         found = {str(reason): (int(n), furthest) for reason, n, furthest in rows}
         late, ahead, untimed = (found.get(reason, (0, None)) for reason in (LATE, AHEAD, UNTIMED))
         return LeftOut(late[0], ahead[0], untimed[0], ahead[1])
@@ -234,8 +229,8 @@ class LateRows:
     def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
         """Queries for the rows, each with the name of their time."""
         closed = f"timestamp_millis({before.watermark})"
-        until = limit(self._max_future, f"timestamp_millis({now.clock})")
-        for arrivals in self._plan.late:
+        until = limit(self.model.config.max_future, f"timestamp_millis({now.clock})")
+        for arrivals in self.plan.late:
             time = arrivals.time
             late = f"window_end <= {closed} AND {time} < {until}"
             odd = f"{time} IS NULL OR {time} >= {until}"
@@ -248,8 +243,8 @@ class LateRows:
 
     def _others(self) -> Iterator[Arrivals]:
         """The streams whose rows come to no window function, only to joins."""
-        covered = {name for arrivals in self._plan.late for name in arrivals.streams}
-        for source in self._sources:
+        covered = {name for arrivals in self.plan.late for name in arrivals.streams}
+        for source in self.sources:
             if source.view not in covered and source.event_time is not None and source.watermark is not None:
                 rows = f"SELECT * FROM {source.view}"
                 yield Arrivals(rows, rows, backticked(source.event_time), (source.view,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
@@ -14,6 +15,7 @@ PARTS = 50
 """So many text files of records are put into one."""
 
 
+@dataclass
 class Copies:
     """What is known of the content of a source's files.
 
@@ -21,10 +23,12 @@ class Copies:
     size and hash are recorded beside the checkpoint once they were read.
     """
 
-    def __init__(self, engine: Engine, source: StreamSource, checkpoint: str) -> None:
-        self._engine = engine
-        self._source = source
-        self._records = f"{checkpoint}_read"
+    engine: Engine
+    source: StreamSource
+    checkpoint: str
+
+    def __post_init__(self) -> None:
+        self._records = f"{self.checkpoint}_read"
 
     def told(self, stored: Mapping[str, Stored], done: Collection[str]) -> str | None:
         """The new files that equal files which were read, in words; None for none."""
@@ -38,14 +42,14 @@ class Copies:
             return None
         first = min(equal)
         return (
-            f"{self._source.relation}: {len(equal)} of {len(new)} new files may be copies of files that were read, "
+            f"{self.source.relation}: {len(equal)} of {len(new)} new files may be copies of files that were read, "
             f"such as {first}, which has {equal[first]}\n"
             "  the rows of a copy count twice: remove it, and run the model with --full-refresh"
         )
 
     def note(self, stored: Mapping[str, Stored]) -> None:
         """Records what files hold that were read."""
-        records = self._engine.folders.named_lines(exactly(self._records))
+        records = self.engine.folders.named_lines(exactly(self._records))
         known = {json.loads(line)[0] for _, line in records}
         new = {name: file for name, file in stored.items() if name not in known}
         if not new:
@@ -56,7 +60,7 @@ class Copies:
             return
         is_merged = len({file for file, _ in records}) >= PARTS
         before = [line for _, line in records] if is_merged else []
-        self._engine.folders.write_lines(self._records, [*before, *lines], "overwrite" if is_merged else "append")
+        self.engine.folders.write_lines(self._records, [*before, *lines], "overwrite" if is_merged else "append")
 
     @staticmethod
     def _by_name(new: Collection[str], read: Collection[str]) -> dict[str, str]:
@@ -72,7 +76,7 @@ class Copies:
     ) -> dict[str, str]:
         """The new files that have the lines of read ones."""
         recorded: dict[tuple[int, str], str] = {}
-        for line in self._engine.folders.lines(self._records):
+        for line in self.engine.folders.lines(self._records):
             name, size, digest = json.loads(line)
             if name in read:
                 recorded[size, digest] = name
@@ -91,7 +95,7 @@ class Copies:
     def _digests(self, files: Mapping[str, Stored]) -> dict[str, str]:
         try:
             uris = [file.uri for file in files.values()]
-            return self._engine.folders.digests(str(self._source.folder), self._source.listing, uris)
+            return self.engine.folders.digests(str(self.source.folder), self.source.listing, uris)
         except StreamingError:  # a file goes just now, or can't be read: the stream will say so
             return {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt.adapters.sparkstream.sql import TranslationError
@@ -46,15 +46,15 @@ class Change:
         return sorted(name for name in self.new if parent_of(name) in folders or name.rpartition("/")[2] in names)
 
 
+@dataclass
 class Sources:
     """The sources of one run of a model."""
 
-    def __init__(self, engine: Engine, config: StreamConfig, warn: Callable[[str], None] = lambda text: None) -> None:
-        self._engine = engine
-        self._choice = config.on_source_change
-        self._warn = warn
-        self._facts: dict[str, Facts] = {}
-        self._files: dict[tuple[Any, ...], dict[str, Stored]] = {}
+    engine: Engine
+    config: StreamConfig
+    warn: Callable[[str], None] = lambda text: None
+    _facts: dict[str, Facts] = field(default_factory=dict, init=False)
+    _files: dict[tuple[Any, ...], dict[str, Stored]] = field(default_factory=dict, init=False)
 
     def look_again(self) -> None:
         """Has the files of the sources listed again."""
@@ -63,7 +63,7 @@ class Sources:
     def facts_of(self, relation: str) -> Facts:
         """What the catalog says of a table; asked once."""
         if relation not in self._facts:
-            self._facts[relation] = Facts.of(self._engine, relation)
+            self._facts[relation] = Facts.of(self.engine, relation)
         return self._facts[relation]
 
     def seen(self, source: StreamSource) -> StreamSource:
@@ -84,7 +84,7 @@ class Sources:
             facts = self.facts_of(table)
         if query is None:
             return source
-        return replace(source, relation=table, seen=View(query, tuple(self._engine.columns(view))))
+        return replace(source, relation=table, seen=View(query, tuple(self.engine.columns(view))))
 
     def can_be_read_again(self, source: StreamSource) -> bool:
         """Whether the checkpoint says which files of a stream are of a micro-batch."""
@@ -95,13 +95,15 @@ class Sources:
 
     def options(self, source: StreamSource) -> dict[str, str]:
         """Spark's options for a changed source under on_source_change='accept', such as `skipChangeCommits`."""
-        return dict(self._format(source).passes_changes) if self._choice == "accept" else {}
+        return dict(self._format(source).passes_changes) if self.config.on_source_change == "accept" else {}
 
     def check_beginning(self, sources: Sequence[StreamSource]) -> None:
         """Looks whether a stream that begins now gets all rows of its sources."""
         for source in sources:
             if not source.reader:
-                self._format(source).check_beginning(self._engine.sql, source.relation, self._choice == "accept")
+                self._format(source).check_beginning(
+                    self.engine.sql, source.relation, self.config.on_source_change == "accept"
+                )
 
     def check_streams(self, source: StreamSource) -> None:
         """Looks whether a source is one that a stream can follow."""
@@ -151,7 +153,7 @@ class Sources:
             SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.
             StreamingError: going on would lose rows or double them.
         """
-        for relation, topic in Portions(self._engine, sources, checkpoint, self.facts_of).remade_topics():
+        for relation, topic in Portions(self.engine, sources, checkpoint, self.facts_of).remade_topics():
             what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
             raise SourceChanged.of(relation, what)
         read = recorded.files
@@ -165,15 +167,15 @@ class Sources:
         if reloaded and len(reloaded) == len(sources):
             return False
         notes = f"{checkpoint}_accepted"
-        accepted = set(self._engine.folders.lines(notes)) if changes else set()
+        accepted = set(self.engine.folders.lines(notes)) if changes else set()
         changes = [replace(c, lost=c.lost - accepted, rewritten=c.rewritten - accepted) for c in changes]
         for change in changes:
             self._judge(change)
         if any(change.pending for change in changes):
-            self._engine.sql("SET spark.sql.files.ignoreMissingFiles = true")
+            self.engine.sql("SET spark.sql.files.ignoreMissingFiles = true")
         new = {n for change in changes for n in change.lost | change.pending | change.rewritten | change.mended}
         if not new <= accepted:
-            self._engine.folders.write_lines(notes, sorted(accepted | new))
+            self.engine.folders.write_lines(notes, sorted(accepted | new))
         return True
 
     def are_as_read(self, sources: Sequence[StreamSource], recorded: Recorded) -> bool:
@@ -229,9 +231,9 @@ class Sources:
         lost = frozenset(name for name in gone if name in read.done)
         pending = frozenset(gone) - lost
         if source.reader:
-            copies = Copies(self._engine, source, checkpoint)
+            copies = Copies(self.engine, source, checkpoint)
             if text := copies.told(stored, [name for name in read.done if lies_there(name)]):
-                self._warn(text)
+                self.warn(text)
         if source.is_archived:
             lost = frozenset()
         if not lost and not pending and not again:
@@ -256,10 +258,10 @@ class Sources:
         if not archived:
             return
         self.look_again()
-        read = Recorded.of(self._engine, checkpoint, -1).files
+        read = Recorded.of(self.engine, checkpoint, -1).files
         for source in archived:
             stored = {name: file for name, file in self._stored(source).items() if name in read.done}
-            Copies(self._engine, source, checkpoint).note(stored)
+            Copies(self.engine, source, checkpoint).note(stored)
 
     def _stored(self, source: StreamSource) -> dict[str, Stored]:
         """The files of a source that has a folder, as they were when somebody looked."""
@@ -267,7 +269,7 @@ class Sources:
         key = folder, *sorted(listing.items())
         if key not in self._files:
             path = folder if source.reader else exactly(folder)
-            self._files[key] = self._engine.folders.stored_files(path, listing)
+            self._files[key] = self.engine.folders.stored_files(path, listing)
         return self._files[key]
 
     def _folder(self, source: StreamSource) -> str | None:
@@ -281,7 +283,7 @@ class Sources:
     def _judge(self, change: Change) -> None:
         """Looks whether a run can go on after a change."""
         relation, is_seed = change.source.relation, change.source.checksum is not None
-        accepts = self._choice == "accept" and not is_seed
+        accepts = self.config.on_source_change == "accept" and not is_seed
         if change.rewritten and not accepts:
             raise SourceChanged.of(
                 relation,

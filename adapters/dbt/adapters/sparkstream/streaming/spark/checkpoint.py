@@ -182,6 +182,7 @@ def _offset(line: str) -> int | Positions | None:
     return facts if is_kafka else None
 
 
+@dataclass
 class Portions:
     """Portions of each source that the micro-batches of a model have read, so that they can be read again.
 
@@ -190,25 +191,24 @@ class Portions:
     before. So the last record that was read of each partition is recorded, and the next run compares them.
     """
 
-    def __init__(
-        self, engine: Engine, sources: Sequence[StreamSource], checkpoint: str, facts_of: Callable[[str], Facts]
-    ) -> None:
-        self._engine = engine
-        self._sources = sources
-        self._of_topics = {source.view: source for source in sources if isinstance(source, Kafka)}
-        self._checkpoint = checkpoint
-        self._facts_of = facts_of
-        self._records = f"{checkpoint}_topics"
+    engine: Engine
+    sources: Sequence[StreamSource]
+    checkpoint: str
+    facts_of: Callable[[str], Facts]
+
+    def __post_init__(self) -> None:
+        self._of_topics = {source.view: source for source in self.sources if isinstance(source, Kafka)}
+        self._records = f"{self.checkpoint}_topics"
 
     def offsets(self, batch: int) -> tuple[Offsets, Offsets] | None:
         """Offsets of the micro-batch before one, and of the one itself; None where the checkpoint hasn't them."""
-        now = Offsets.of(self._engine, self._checkpoint, batch)
-        before = Offsets.of(self._engine, self._checkpoint, batch - 1) if batch > 0 else NOTHING_YET
+        now = Offsets.of(self.engine, self.checkpoint, batch)
+        before = Offsets.of(self.engine, self.checkpoint, batch - 1) if batch > 0 else NOTHING_YET
         return None if now is None or before is None else (before, now)
 
     def between(self, before: Offsets, now: Offsets) -> dict[str, Portion] | None:
         """Source's name -> its portion in a micro-batch; None for a source that can't be read again."""
-        if not all(source.has_portions for source in self._sources):
+        if not all(source.has_portions for source in self.sources):
             return None  # its offsets may look like offsets of files or of Kafka
         files: list[str] = []
         positions: dict[int, Positions] = {}
@@ -224,18 +224,18 @@ class Portions:
         def since(number: int) -> Positions:
             first = before.sources[number] if number < len(before.sources) else None
             if not isinstance(first, Mapping):  # what the stream began with
-                lines = self._engine.folders.lines(f"{self._checkpoint}/sources/{number}/0")
+                lines = self.engine.folders.lines(f"{self.checkpoint}/sources/{number}/0")
                 first = _offset(lines[-1]) if lines else None
             return first if isinstance(first, Mapping) else {}
 
-        is_only = len(self._sources) == 1
-        read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self._facts_of(table).location)
-        found = {source.view: source.portion(read) for source in self._sources}
+        is_only = len(self.sources) == 1
+        read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self.facts_of(table).location)
+        found = {source.view: source.portion(read) for source in self.sources}
         known = {view: portion for view, portion in found.items() if portion is not None}
         return known if len(known) == len(found) else None
 
     def _files(self, source: int, after: int, until: int) -> list[str]:
-        lines = self._engine.folders.lines(f"{self._checkpoint}/sources/{source}")
+        lines = self.engine.folders.lines(f"{self.checkpoint}/sources/{source}")
         entries = [json.loads(line) for line in lines if line.startswith("{")]
         return [str(entry["path"]) for entry in entries if after < int(entry["batchId"]) <= until]
 
@@ -243,7 +243,7 @@ class Portions:
         """Records the last records of topics that were read up to and with a micro-batch."""
         if not self._of_topics:
             return
-        now = Offsets.of(self._engine, self._checkpoint, batch)
+        now = Offsets.of(self.engine, self.checkpoint, batch)
         portions = self.between(now, now) if now is not None else None
         if portions is None:
             return
@@ -254,14 +254,14 @@ class Portions:
             with suppress(StreamingError):
                 lines += [json.dumps([view, *record]) for record in self._there(source, last)]
         if lines:
-            self._engine.folders.write_lines(self._records, lines)
+            self.engine.folders.write_lines(self._records, lines)
 
     def remade_topics(self) -> Iterator[tuple[str, str]]:
         """The topics that were made again since they were read, each after the source that reads it."""
         if not self._of_topics:
             return
         recorded: dict[str, dict[tuple[str, int, int], list[int]]] = {}
-        for line in self._engine.folders.lines(self._records):
+        for line in self.engine.folders.lines(self._records):
             view, topic, partition, offset, *facts = json.loads(line)
             recorded.setdefault(view, {})[topic, partition, offset] = facts
         for view, source in self._of_topics.items():
@@ -279,4 +279,4 @@ class Portions:
     def _there(self, source: Kafka, places: Positions) -> list[tuple[str, int, int, int, int]]:
         """Topic, partition, offset, time and a hash of some records, as far as they are there."""
         places = {topic: offsets for topic, offsets in places.items() if offsets}
-        return self._engine.streams.records(source, places) if places else []
+        return self.engine.streams.records(source, places) if places else []

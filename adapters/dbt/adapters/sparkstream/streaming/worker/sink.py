@@ -208,7 +208,7 @@ def read(rows: DataFrame) -> None:
     rows.write.format("noop").mode("overwrite").save()
 
 
-@dataclass
+@dataclass(repr=False)  # its options may have a password
 class Producer:
     """Sends the rows of a micro-batch when they are in the table.
 
