@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.parts import table_of
 from dbt.adapters.sparkstream.streaming.reports.runs_table import COLUMNS
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.progress import bytes_in_words
+from dbt.adapters.sparkstream.streaming.spark.progress import bytes_in_words, counted
 
 RUNNING, STOPPED, KILLED, NOT_BUILT = "running", "stopped", "killed", "not built"
 
@@ -192,5 +192,4 @@ def _row(stream: Mapping[str, Any], now: float) -> tuple[str, ...]:
 def _ago(seconds: float) -> str:
     """A duration in its largest unit: `3 minutes ago`."""
     size, unit = next(((size, unit) for size, unit in _UNITS if abs(seconds) >= size), _UNITS[-1])
-    count = int(abs(seconds) // size)
-    return f"{count:,} {unit}{'' if count == 1 else 's'} {'ago' if seconds >= 0 else 'ahead'}"
+    return f"{counted(int(abs(seconds) // size), unit)} {'ago' if seconds >= 0 else 'ahead'}"
