@@ -131,19 +131,19 @@ class LateRows:
 
     def __post_init__(self) -> None:
         late, unreadable = side_tables(self.model)
-        self._table = late if self.model.config.keep_late else None
-        self._unreadable_table = unreadable if self.model.config.keep_unreadable else None
+        self.table = late if self.model.config.keep_late else None
+        self.unreadable_table = unreadable if self.model.config.keep_unreadable else None
         self.portions = Portions(self.engine, self.sources, self.checkpoint, self.facts_of)
 
     def create(self) -> None:
         """Makes the table that keeps rows that no window has, if it isn't there."""
-        if self._table is None or self.engine.exists(self._table):
+        if self.table is None or self.engine.exists(self.table):
             return
         for source in self.sources:
             self.engine.streams.define_portion(source, Portion())
         queries = [query for query, _ in self._queries(NOTHING_YET, NOTHING_YET)]
         columns = [f"{backticked(name)} {type_}" for name, type_ in self.engine.union(queries)]
-        self._make(self._table, columns, "rows that no window has, with the reason")
+        self._make(self.table, columns, "rows that no window has, with the reason")
 
     def _make(self, table: str, columns: Sequence[str], comment: str) -> None:
         listed = ",\n  ".join([*columns, f"{BATCH} BIGINT"])
@@ -187,8 +187,8 @@ class LateRows:
         queries = list(self._queries(*offsets))
         if not queries:
             return None
-        if self._table is not None:
-            self.engine.replace(self._table, [query for query, _ in queries], batch)
+        if self.table is not None:
+            self.engine.replace(self.table, [query for query, _ in queries], batch)
         return self._counted(queries)
 
     def _unreadable(self, batch: int) -> int | None:
@@ -196,7 +196,7 @@ class LateRows:
 
         The query itself leaves them out and counts them, so this is asked where Spark's report has some.
         """
-        sources, table = [source for source in self.sources if source.has_values], self._unreadable_table
+        sources, table = [source for source in self.sources if source.has_values], self.unreadable_table
         if not sources:
             return 0
         offsets = self.portions.offsets(batch)

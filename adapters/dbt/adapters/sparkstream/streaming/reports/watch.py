@@ -9,7 +9,7 @@ from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, side_tables, warnings
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, warnings
 from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, corrected_windows
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, bytes_in_words, counted
@@ -175,9 +175,6 @@ class Watch:
         self._settled = self.finished
 
     def _warn_of_rows(self, left: LeftOut) -> None:
-        model = self._parts.model
-        late, broken = side_tables(model)
-        late_table = late if model.config.keep_late else None
-        broken_table = broken if model.config.keep_unreadable else None
-        for text in warnings(left, self.progress.watermark, model.config.max_future, late_table, broken_table):
+        model, late = self._parts.model, self._late
+        for text in warnings(left, self.progress.watermark, model.config.max_future, late.table, late.unreadable_table):
             self._parts.warn(f"{model.unique_id}: {text}")

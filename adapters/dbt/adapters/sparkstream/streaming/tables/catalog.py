@@ -72,9 +72,11 @@ def suffixed(table: str, suffix: str) -> str:
     return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
 
 
-def namespace_of(table: str) -> str:
-    """The schema of a table, by its name as SQL has it."""
-    return ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
+def schema_folder(engine: Engine, table: str) -> str:
+    """The folder of a table's schema, without a slash at its end; by the table's name as SQL has it."""
+    schema = ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
+    rows = engine.sql(f"DESCRIBE SCHEMA {schema or 'default'}")
+    return next((str(row[1]) for row in rows if row[0] == "Location"), "").rstrip("/")
 
 
 def is_in_catalog(table: str) -> bool:
@@ -116,16 +118,10 @@ def make(
         engine.sql(statement)
     except StreamingError as error:
         folder = occupied(error.fault)
-        if folder is None or not is_at(folder, place or _managed(engine, table)):
+        if folder is None:
+            raise
+        name = exp.to_table(table, dialect="spark").name.lower()
+        if not is_at(folder, place or f"{schema_folder(engine, table)}/{name}"):
             raise
         (clear or engine.folders.clear)(folder)
         engine.sql(statement)
-
-
-def _managed(engine: Engine, table: str) -> str:
-    """The folder that the catalog chooses for a table."""
-    named = exp.to_table(table, dialect="spark")
-    schema = ".".join(part.sql(dialect="spark") for part in named.parts[:-1])
-    rows = engine.sql(f"DESCRIBE SCHEMA {schema}" if schema else "DESCRIBE SCHEMA default")
-    root = next((str(row[1]) for row in rows if row[0] == "Location"), "")
-    return f"{root.rstrip('/')}/{named.name.lower()}"

@@ -118,7 +118,7 @@ class FileTable(StreamTable):
         left = {**ledger.left, **dict.fromkeys([facts.location, *self.remains(ledger)], now)}
         if facts.kind != "EXTERNAL":
             left[facts.location] = 0  # the files of a MANAGED table go with it
-        self._backfilled.give_place(ledger, holder, left, self._files_of)
+        self._backfilled.take_over(ledger, holder, self._files_of, files_left=None, left=left)
         self._facts = None
         self.refresh()
 

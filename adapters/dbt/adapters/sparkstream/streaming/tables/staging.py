@@ -96,7 +96,7 @@ class StagingTable:
         self._engine.sql(f"DROP TABLE {self._table}")
         self._rename()
 
-    def _take_over(self, before: Ledger, holder: Holder | None, files_of: Callable[[str], str], **changes: Any) -> str:
+    def take_over(self, before: Ledger, holder: Holder | None, files_of: Callable[[str], str], **changes: Any) -> str:
         """The same of a table that goes on, with its generation and checkpoint; gives what `check_foreign` needs."""
         files = files_of(self.name)
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
@@ -281,7 +281,7 @@ class Compaction(StagingTable):
         rows, got = self._count(self._table), self._count(self.name)
         if rows != got:
             raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
-        return self._take_over(before, before.holder, files_of, files_left=time.time())
+        return self.take_over(before, before.holder, files_of, files_left=time.time())
 
     def _clear(self, folder: str) -> None:
         """Empties the folder that isn't the table's, once it is certain that none of its files are there."""
@@ -337,9 +337,3 @@ class Backfilled(StagingTable):
         wanted = self._count(self._table) - replaced.removed + replaced.added
         if (got := self._count(self.name)) != wanted:
             raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} in staging: it stays as it is")
-
-    def give_place(
-        self, ledger: Ledger, holder: Holder, left: Mapping[str, int], files_of: Callable[[str], str]
-    ) -> None:
-        """Gives the table's name to the staging table."""
-        self._take_over(ledger, holder, files_of, files_left=None, left=left)

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, St
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, batch_of, make, namespace_of, pairs, properties_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, batch_of, make, pairs, properties_of, schema_folder
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
@@ -258,8 +258,7 @@ class StreamTable:
         """The folder that the folder of a table with a place of its own goes into."""
         if config.location_root is not None:
             return config.location_root.rstrip("/")
-        schema = {str(row[0]): str(row[1]) for row in self._engine.sql(f"DESCRIBE SCHEMA {namespace_of(self.name)}")}
-        return schema["Location"].rstrip("/")
+        return schema_folder(self._engine, self.name)
 
     def corrected(self) -> dict[str, float]:
         """The fields to record when late rows have corrected windows."""
