@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.membership import Use, find
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from dbt.adapters.sparkstream.explain.picture import Picture
 from dbt.adapters.sparkstream.sql.explain import Explanation, decision_lines
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 
 
 @dataclass(frozen=True)

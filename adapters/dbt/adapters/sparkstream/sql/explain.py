@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 
 if TYPE_CHECKING:
-    from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+    from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def explain(
         return Explanation(sql, ())
     from dbt.adapters.sparkstream.sql.core.windows import Tumble, window_functions
     from dbt.adapters.sparkstream.sql.grammar.net import netted
-    from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+    from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
     from dbt.adapters.sparkstream.sql.statement import Statement
 
     def work() -> Explanation:

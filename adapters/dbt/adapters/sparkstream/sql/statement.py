@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property, reduce
 from itertools import islice
 from operator import or_
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 from sqlglot.errors import TokenError
@@ -28,27 +28,17 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.grammar.statements import check_several, read, split, unclosed
 from dbt.adapters.sparkstream.sql.passes.batches import Microbatch, Widened, check
 from dbt.adapters.sparkstream.sql.passes.comments import comments
-from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
-from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints, ignored
-from dbt.adapters.sparkstream.sql.passes.flink.names import EventTimeOf, event_times
-from dbt.adapters.sparkstream.sql.passes.framing import Frames
-from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
-from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
-from dbt.adapters.sparkstream.sql.passes.match import Matches
-from dbt.adapters.sparkstream.sql.passes.optimize import (
-    Decision,
-    OneBound,
-    Optimizer,
-    OverSums,
-    SkewedFrames,
-    SlidingFrame,
-    has_frames,
-    may_pay,
-)
+from dbt.adapters.sparkstream.sql.passes.optimize.onebound import OneBound
+from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, SlidingFrame
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision, Optimizer, has_frames, may_pay
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_auxiliary, is_group_window
 from dbt.adapters.sparkstream.sql.passes.windows.warnings import merged_windows, sparse_windows, unequal_bounds
+
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.sql.passes.flink.names import EventTimeOf
+    from dbt.adapters.sparkstream.sql.passes.framing.query import Frames
 
 
 class Pass(Protocol):
@@ -156,6 +146,8 @@ class Statement:
 
     def with_event_times(self, event_time_of: EventTimeOf) -> Traced:
         """The text with Confluent's `$rowtime` as the column that it is, where that is known."""
+        from dbt.adapters.sparkstream.sql.passes.flink.names import event_times
+
         source = Source(self.source.text, self.source.tokens)
         source.apply([edit for tree in self.trees for edit in event_times(tree, source, event_time_of)])
         return source.traced()
@@ -170,6 +162,8 @@ class Statement:
         resolver = self._resolver(schema)
         yield from islice((w for tree in self.trees for w in sparse_windows(tree, self.source, strict=self._strict)), 1)
         if self._strict:
+            from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints, ignored
+
             yield from Hints(self.source).warnings()
         for tree in self.trees:
             yield from merged_windows(tree, self.source)
@@ -225,6 +219,8 @@ class Statement:
         """A text that this one has become, as Spark SQL but for its windows, with frames split by time."""
         with blamed_on(self.source.text, written):
             statement = Statement.parse(written.text, "spark", whole=True, wall_bounds=self._wall_bounds)
+        from dbt.adapters.sparkstream.sql.passes.optimize.skewed import SkewedFrames
+
         frames = SkewedFrames(statement.source, statement._resolver(schema))
         statement.source.apply([edit for tree in statement.trees for edit in frames.edits(tree)])
         for frame, place, why in frames.found:
@@ -278,11 +274,18 @@ class Statement:
         passes.append(WindowFunctions(source, resolver, keep=keep_windows, skipped=handled))
         if self._strict or self._found.groups:
             passes.append(GroupWindows(source, resolver, strict=self._strict))
-        if self._strict:
-            passes.append(Matches(source, resolver))
-            passes.append(FlinkExpressions(source, resolver))
         framing: Frames | None = None
-        if not self._strict and (self._dialect != "spark" or self._found.framed):
+        between = list(comments(source)) if self._dialect != "spark" else []
+        if self._strict:
+            from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
+            from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints
+            from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
+
+            passes += [Matches(source, resolver), FlinkExpressions(source, resolver)]
+            between += Hints(source).edits()
+        elif self._dialect != "spark" or self._found.framed:
+            from dbt.adapters.sparkstream.sql.passes.framing.query import Frames
+
             framing = Frames(
                 *(source, resolver),
                 dialect=self._dialect,
@@ -293,13 +296,13 @@ class Statement:
             )
             passes.append(framing)
         if self._dialect == "openmldb":
+            from dbt.adapters.sparkstream.sql.passes.framing.openmldb import OpenMLDBSpelling
+
             passes.append(OpenMLDBSpelling(source, resolver))
         if self._dialect == "sqlstream":
+            from dbt.adapters.sparkstream.sql.passes.framing.spelling import SQLstreamSpelling
+
             passes.append(SQLstreamSpelling(source, resolver, arrival=arrival))
-        between = [
-            *(Hints(source).edits() if self._strict else ()),
-            *(comments(source) if self._dialect != "spark" else ()),
-        ]
         source.apply([*between, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
         for place, words, why in framing.whole if framing else ():
             self.unsplit.append(_whole(source, place, f"a frame of {words}", why))

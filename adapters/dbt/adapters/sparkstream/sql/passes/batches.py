@@ -7,10 +7,9 @@ more than such a query, on a join for one, is refused; for a frame of OVER there
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from sqlglot import exp
 
@@ -45,10 +44,8 @@ class BatchRows:
     windows: str | None
 
 
-class Widen(Protocol):
-    """Says what a window on a cut relation, with the time column as written, reads instead."""
-
-    def __call__(self, window: Window, time: str, cut: CutTable) -> BatchRows: ...
+Widen = Callable[[Window, str, CutTable], BatchRows]
+"""Gives what a window on a cut relation, with the time column as written, reads instead."""
 
 
 @dataclass(frozen=True)

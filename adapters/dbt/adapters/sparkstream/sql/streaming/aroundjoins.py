@@ -19,10 +19,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.over import named
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
@@ -30,14 +29,10 @@ from dbt.adapters.sparkstream.sql.streaming.asofjoins import columns_of, is_null
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 
-def frames_ahead_as_frames_back(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Traced | None:
-    """A query whose rows wait for the end of their frames, in the place of frames that end behind them; else None."""
-    edits = [edit for select in tree.find_all(exp.Select) for edit in _edits(select, source, streams)]
-    if not edits:
-        return None
-    written = Source(source.text, source.tokens)
-    written.apply(edits)
-    return written.traced()
+def frames_ahead_as_frames_back(tree: exp.Expr, source: Source, streams: Streams) -> Iterator[Edit]:
+    """Rows that wait for the end of their frames, in the place of frames that end behind their rows."""
+    for select in tree.find_all(exp.Select):
+        yield from _edits(select, source, streams)
 
 
 def _edits(select: exp.Select, source: Source, streams: Streams) -> Iterator[Edit]:

@@ -23,29 +23,26 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
-from dbt.adapters.sparkstream.sql.core.source import Source, Traced
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
-from dbt.adapters.sparkstream.sql.passes.framing import Frames
-from dbt.adapters.sparkstream.sql.passes.match import Matches
+from dbt.adapters.sparkstream.sql.passes.framing.query import Frames
+from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
 
 
-def asof_joins_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Traced | None:
-    """A query with running frames in the place of its ASOF JOINs; None without an ASOF JOIN that reads a stream.
+def asof_joins_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Iterator[Edit]:
+    """Running frames in the place of the ASOF JOINs that read a stream.
 
     Raises:
         TranslationError: an ASOF JOIN can't be understood.
     """
     selects = [enclosing(join, exp.Select) for join in tree.find_all(AsOfJoin)]
     spans = [source.span(select) for select in selects if select is not None and streams.feeds_query(select)]
-    if not spans:
-        return None
-    written = Source(source.text, source.tokens)
-    edits = Frames(written, resolver, dialect="spark").edits(tree)
-    written.apply(e for e in edits if any(start <= e.span[0] and e.span[1] <= end for start, end in spans))
-    return written.traced()
+    for edit in Frames(source, resolver, dialect="spark").edits(tree) if spans else ():
+        if any(start <= edit.span[0] and edit.span[1] <= end for start, end in spans):
+            yield edit
 
 
 def alone_with_a_table(select: exp.Select, streams: Streams) -> exp.Expr | None:
@@ -126,16 +123,14 @@ def _is_false(condition: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
     return isinstance(value, exp.Anonymous) and value.name.upper() == "STRUCT"
 
 
-def versions_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Traced | None:
-    """A query of Flink's as Spark SQL, where a temporal join reads its versions from a stream; None for any other.
+def versions_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Iterator[Edit]:
+    """A query of Flink's as Spark SQL, where a temporal join reads its versions from a stream.
 
     The join is then a running frame over the rows of both streams, as an ASOF JOIN is.
     """
-    if not any(streams.feeds(table) for table, _ in _temporal_joins(tree, streams)):
-        return None
-    written = Source(source.text, source.tokens)
-    written.apply([*Matches(written, resolver).edits(tree), *FlinkExpressions(written, resolver).edits(tree)])
-    return written.traced()
+    if any(streams.feeds(table) for table, _ in _temporal_joins(tree, streams)):
+        yield from Matches(source, resolver).edits(tree)
+        yield from FlinkExpressions(source, resolver).edits(tree)
 
 
 def _temporal_joins(tree: exp.Expr, streams: Streams) -> Iterator[tuple[exp.Table, exp.Select]]:

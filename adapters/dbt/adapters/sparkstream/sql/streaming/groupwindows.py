@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
@@ -22,9 +22,9 @@ _COLUMNS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_tim
 
 
 def group_windows_as_functions(
-    tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, *, strict: bool
-) -> Traced | None:
-    """The statement with window functions in the place of the group windows of streams; None where there are none.
+    tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, strict: bool
+) -> Iterator[Edit]:
+    """Window functions in the place of the group windows of streams.
 
     Args:
         strict: whether it is Flink SQL: there, the names of group windows are nobody's own functions.
@@ -38,13 +38,10 @@ def group_windows_as_functions(
         for select, call, _ in windows.windows(tree)
         if streams.feeds_query(select) and _relation(select) is not None and isinstance(call.expressions[0], exp.Column)
     ]
-    if not found:
-        return None
-    list(windows.edits(tree))  # which checks that the calls of a query go together
-    written = Source(source.text, source.tokens)
+    if found:
+        list(windows.edits(tree))  # which checks that the calls of a query go together
     for select, call in found:
-        written.apply(_Query(source, select, call, strict).edits())
-    return written.traced()
+        yield from _Query(source, select, call, strict).edits()
 
 
 def _relation(select: exp.Select) -> exp.Expr | None:

@@ -17,10 +17,10 @@ from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.core.writing import Select
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn, Slices
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around

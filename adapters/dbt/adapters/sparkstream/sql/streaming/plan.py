@@ -10,10 +10,9 @@ query that works window by window gives the same on the closed rows of one micro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 
 from sqlglot import exp
 
@@ -25,9 +24,9 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, blamed_
 from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
-from dbt.adapters.sparkstream.sql.passes.match import Matches
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision
+from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_frames_back
@@ -209,25 +208,28 @@ def _planned(
     resolver = resolver_of(dialect, schema)
     with ExitStack() as places:
         statement, tree = _one_query(sql, dialect, names)
-        waits_longer = False
-        versions = versions_as_frames(tree, statement.source, names, resolver) if dialect == "flink" else None
-        if versions is not None:
-            places.enter_context(blamed_on(statement.source.text, versions))
+
+        def rewritten(edits_of: Callable[..., Iterable[Edit]], *more: object, to: str | None = None) -> bool:
+            """Reads the text that a function's edits make, in the same or another dialect; False without edits."""
+            nonlocal statement, tree
+            source = Source(statement.source.text, statement.source.tokens)
+            edits = list(edits_of(tree, source, names, *more))
+            if edits:
+                source.apply(edits)
+                text = source.traced()
+                places.enter_context(blamed_on(source.text, text))
+                statement, tree = _one_query(text.text, to or dialect, names)
+            return bool(edits)
+
+        if dialect == "flink" and rewritten(versions_as_frames, resolver, to="spark"):
             dialect, resolver = "spark", resolver_of("spark", schema)
-            statement, tree = _one_query(versions.text, dialect, names)
-        group_windows = partial(group_windows_as_functions, strict=dialect == "flink")
-        for written in (asof_joins_as_frames, frames_ahead_as_frames_back, group_windows):
-            text = written(tree, statement.source, names, resolver)
-            if text is not None:
-                places.enter_context(blamed_on(statement.source.text, text))
-                statement, tree = _one_query(text.text, dialect, names)
-                waits_longer |= written is frames_ahead_as_frames_back
+        rewritten(asof_joins_as_frames, resolver)
+        waits_longer = rewritten(frames_ahead_as_frames_back)
+        rewritten(group_windows_as_functions, resolver, dialect == "flink")
         for warning in statement.warnings(schema):
             warn(warning)
         cut = find_cut(tree, statement.source, names, resolver)
-        while (text := ctes_as_subqueries(tree, statement.source, names, cut)) is not None:
-            places.enter_context(blamed_on(statement.source.text, text))
-            statement, tree = _one_query(text.text, dialect, names)
+        while rewritten(ctes_as_subqueries):
             cut = find_cut(tree, statement.source, names, resolver)
         source = statement.source
         check(tree, source, names, resolver, cut)

@@ -15,15 +15,14 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Traced
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import window_functions
-from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
 
 
-def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams, cut: Cut | None) -> Traced | None:
-    """A query whose CTEs with windows on streams are read once where it runs as a stream; None of one without others.
+def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams) -> Iterator[Edit]:
+    """Subqueries by which the CTEs of a query with windows on streams are read once.
 
     A CTE that its copies read may be read more than once then, so it is asked again with what it has given.
 
@@ -35,17 +34,11 @@ def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams, cut: Cu
     ]
     counts = Counter(id(cte) for _, cte in readings)
     again = {id(cte) for _, cte in readings if counts[id(cte)] > 1 and streams.feeds(cte.this) and _has_windows(cte)}
-    edits: list[Edit] = []
     for table, cte in readings:
         if id(cte) in again:
             # One reading keeps the CTE; the others may be within CTEs that are read more than once themselves.
-            edits += _inlined(table, cte, source) if counts[id(cte)] > 1 else ()
+            yield from _inlined(table, cte, source) if counts[id(cte)] > 1 else ()
             counts[id(cte)] -= 1
-    if not edits:
-        return None
-    written = Source(source.text, source.tokens)
-    written.apply(edits)
-    return written.traced()
 
 
 def _has_windows(cte: exp.CTE) -> bool:

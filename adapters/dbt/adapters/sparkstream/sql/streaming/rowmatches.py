@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
-from dbt.adapters.sparkstream.sql.passes.match import Matches
+from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, reads_from
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import own_frames
 from dbt.adapters.sparkstream.sql.streaming.endings import SO_FAR, UNTIL, OnMatches

@@ -13,10 +13,9 @@ from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.windows import Window, WindowFunction
 from dbt.adapters.sparkstream.sql.core.writing import Select
-from dbt.adapters.sparkstream.sql.passes.optimize import Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import SLICE_RULES, Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
-from dbt.adapters.sparkstream.sql.passes.optimize.rules import SLICE_RULES
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_values
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.endings import KEPT, UNTIL

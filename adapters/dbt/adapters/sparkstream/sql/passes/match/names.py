@@ -41,7 +41,7 @@ class MatchNames:
         """The fields of a match with the numbers of a variable's first and last event; without a variable of all."""
         return (f"{self.labels[variable]}_first", f"{self.labels[variable]}_last") if variable else ("s", "e")
 
-    def event(self, variable: str, *, first: bool = False, offset: int = 0) -> str:
+    def event(self, variable: str, first: bool = False, offset: int = 0) -> str:
         """The event that FIRST or LAST means, as Spark SQL; NULL where there is none.
 
         Args:
@@ -60,7 +60,7 @@ class MatchNames:
         first, last = self.fields(variable)
         return f"{match}.{first}", f"{match}.{last}"
 
-    def told_by(self, variable: str, *, first: bool = False, offset: int = 0) -> set[str]:
+    def told_by(self, variable: str, first: bool = False, offset: int = 0) -> set[str]:
         """The numbers of the match of a way that say which event FIRST or LAST means, as Spark SQL."""
         low, high = self.ends(variable, WAYS_MATCH)
         if not offset:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypedDict
 
 from sqlglot import exp
 
@@ -97,19 +96,11 @@ def call_around(column: exp.Expr, top: exp.Expr) -> exp.Anonymous | None:
     return None
 
 
-class _Place(TypedDict):
-    """The event of a variable that is read, as `MatchNames.event` takes it."""
-
-    first: bool
-    offset: int
-
-
-def _place(call: exp.Anonymous | None) -> _Place:
-    """The event that FIRST or LAST reads; without a call the last one."""
+def _place(call: exp.Anonymous | None) -> tuple[bool, int]:
+    """Event of a variable that is read, as `MatchNames.event` takes it: without FIRST or LAST the last one."""
     if call is None:
-        return {"first": False, "offset": 0}
-    offset = int(call.expressions[1].name) if len(call.expressions) > 1 else 0
-    return {"first": call.name.upper() == "FIRST", "offset": offset}
+        return False, 0
+    return call.name.upper() == "FIRST", int(call.expressions[1].name) if len(call.expressions) > 1 else 0
 
 
 class Values:
@@ -146,7 +137,7 @@ class Values:
                 if call is not None and call.name.upper() in AGGREGATES:
                     found.update(self._names.ends(node.table, WAYS_MATCH))
                 else:
-                    found |= self._names.told_by(node.table, **_place(call))
+                    found |= self._names.told_by(node.table, *_place(call))
         return found
 
     def _column(self, column: exp.Column, top: exp.Expr) -> str:
@@ -156,7 +147,7 @@ class Values:
             return f"{self._names.event(column.table)}.{name}"
         if call.name.upper() in AGGREGATES:
             return f"{EVENT}.{name}"
-        return f"{self._names.event(column.table, **_place(call))}.{name}"
+        return f"{self._names.event(column.table, *_place(call))}.{name}"
 
     def _navigation(self, call: exp.Anonymous) -> str:
         value = call.expressions[0]

@@ -55,6 +55,16 @@ class AggregateCall:
     parts: Mergeable | NoRule
     filter: str | None
 
+    def merged(self) -> Mergeable:
+        """Parts that it is put together from.
+
+        Raises:
+            NoRule: why it can't be.
+        """
+        if isinstance(self.parts, NoRule):
+            raise self.parts
+        return self.parts
+
 
 @dataclass
 class WindowAggregate:

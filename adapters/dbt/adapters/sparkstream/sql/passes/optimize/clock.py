@@ -8,10 +8,9 @@ UTC Spark keeps the same number itself, and it knows the session's zone when it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
@@ -22,58 +21,12 @@ from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC, time_wi
 _EPOCH = datetime(1970, 1, 1)
 
 
-class Clock(Protocol):
-    """Wall clock of a query. All texts are expressions of Spark SQL.
+@dataclass(frozen=True)
+class Clock:
+    """Wall clock of a query, as TIMESTAMP_NTZ. All texts are expressions of Spark SQL.
 
     Attributes:
         numbers: whether times are numbers of microseconds.
-    """
-
-    numbers: ClassVar[bool]
-
-    def rows(self, relation: str) -> Select:
-        """The rows of a relation, with the wall clock as `__wall`."""
-
-    def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[Select, str]:
-        """The rows of a relation that have a time, and an expression over the rows: where a row's slice begins."""
-
-    def floor(self, wall: str, length: Interval, offset: Interval) -> str:
-        """Start of the slice of a time: the last multiple of `length`, counted from `offset` on, up to the time."""
-
-    def number(self, start: str, length: Interval, offset: Interval) -> str:
-        """The number of the slice that begins at the time `start`."""
-
-    def at(self, number: str, length: Interval, offset: Interval) -> str:
-        """Start of the slice of a number."""
-
-    def plus(self, wall: str, length: Interval) -> str:
-        """A time and a length added up; the length may be negative."""
-
-    def length(self, length: Interval) -> str:
-        """A length, to compare differences of two times with."""
-
-    def copies(self, relation: str, window: Hop) -> Select:
-        """The rows of a relation, one copy for each window of the row, with the window's start as `__start`."""
-
-    def typed(self, wall: str) -> str:
-        """A time on the wall clock in the type of the time column."""
-
-    def columns(self, start: str, end: str, last: str) -> tuple[str, str, str]:
-        """window_start, window_end and window_time, from times on the wall clock.
-
-        Args:
-            last: a millisecond before the end.
-        """
-
-    def shown(self, wall: str) -> str:
-        """Wall-clock time of a bound that became a TIMESTAMP: 03:30 for 02:30 in a skipped hour."""
-
-
-@dataclass(frozen=True)
-class Times:
-    """The wall clock as TIMESTAMP_NTZ.
-
-    Attributes:
         time: the time column, as it is written.
         type: the column's type, or None where it isn't known; then `__time` is one of the column's values.
         wall_bounds: whether window_start and window_end stay TIMESTAMP_NTZ.
@@ -86,42 +39,59 @@ class Times:
     wall_bounds: bool = False
 
     def rows(self, relation: str) -> Select:
+        """The rows of a relation, with the wall clock as `__wall`."""
         return Select(["*", f"{self._wall} AS __wall"], relation)
 
     def slices(self, relation: str, length: Interval, offset: Interval) -> tuple[Select, str]:
+        """The rows of a relation that have a time, and an expression over the rows: where a row's slice begins."""
         return Select(["*", f"{self.floor(self._wall, length, offset)} AS __start"], relation), "__start"
 
     def floor(self, wall: str, length: Interval, offset: Interval) -> str:
+        """Start of the slice of a time: the last multiple of `length`, counted from `offset` on, up to the time."""
         return f"{time_window(wall, length, offset)}.start"
 
     def number(self, start: str, length: Interval, offset: Interval) -> str:
+        """The number of the slice that begins at the time `start`."""
         return f"({start} - {_literal(offset)}) DIV {length.sql()}"
 
     def at(self, number: str, length: Interval, offset: Interval) -> str:
+        """Start of the slice of a number."""
         return f"{_literal(offset)} + {length.sql()} * ({number})"
 
     def plus(self, wall: str, length: Interval) -> str:
-        return _sum(wall, length, Interval.sql)
+        """A time and a length added up; the length may be negative."""
+        if not length:
+            return wall
+        return f"{wall} - {self.length(length * -1)}" if length.micros < 0 else f"{wall} + {self.length(length)}"
 
     def length(self, length: Interval) -> str:
+        """A length, to compare differences of two times with."""
         return length.sql()
 
     def copies(self, relation: str, window: Hop) -> Select:
+        """The rows of a relation, one copy for each window of the row, with the window's start as `__start`."""
         # The wall clock is computed in an inner query: else Spark would convert the time several times for each copy.
         start = f"{time_window('__wall', window.size, window.offset, window.slide)}.start"
         return Select(["*", f"{start} AS __start"], self.rows(relation))
 
     def typed(self, wall: str) -> str:
+        """A time on the wall clock in the type of the time column."""
         if self.type == NTZ:
             return wall
         return f"CAST({wall} AS TIMESTAMP_LTZ)" if self.type else f"coalesce({wall}, __time)"
 
     def columns(self, start: str, end: str, last: str) -> tuple[str, str, str]:
+        """window_start, window_end and window_time, from times on the wall clock.
+
+        Args:
+            last: a millisecond before the end.
+        """
         if self.type == NTZ or self.wall_bounds:
             return start, end, self.typed(last)
         return self.typed(start), self.typed(end), f"{self.typed(end)} - {MILLISECOND.sql()}"
 
     def shown(self, wall: str) -> str:
+        """Wall-clock time of a bound that became a TIMESTAMP: 03:30 for 02:30 in a skipped hour."""
         return f"CAST({self.typed(wall)} AS TIMESTAMP_NTZ)"
 
     @property
@@ -129,19 +99,10 @@ class Times:
         return wall_clock(self.time, self.type == NTZ)
 
 
-@dataclass(frozen=True)
-class Micros:
-    """The wall clock of a TIMESTAMP, in microseconds.
-
-    Attributes:
-        time: the time column, as it is written.
-        wall_bounds: whether window_start and window_end are TIMESTAMP_NTZ.
-    """
+class Micros(Clock):
+    """The wall clock of a TIMESTAMP, in microseconds."""
 
     numbers: ClassVar[bool] = True
-
-    time: str
-    wall_bounds: bool = False
 
     def rows(self, relation: str) -> Select:
         # A TIMESTAMP that a clock in UTC shows as the session's clock shows the time column.
@@ -160,9 +121,6 @@ class Micros:
 
     def at(self, number: str, length: Interval, offset: Interval) -> str:
         return self.plus(f"{length.micros} * ({number})", offset)
-
-    def plus(self, wall: str, length: Interval) -> str:
-        return _sum(wall, length, self.length)
 
     def length(self, length: Interval) -> str:
         return str(length.micros)
@@ -198,7 +156,7 @@ def clock(time: str, type_: str | None, *, wall_bounds: bool = False) -> Clock:
     Args:
         type_: the column's type, or None where nobody knows it.
     """
-    return Micros(time, wall_bounds) if type_ == LTZ else Times(time, type_, wall_bounds)
+    return (Micros if type_ == LTZ else Clock)(time, type_, wall_bounds)
 
 
 def _naive(micros: str) -> str:
@@ -213,9 +171,3 @@ def multiple(number: str, length: int) -> str:
 
 def _literal(offset: Interval) -> str:
     return f"TIMESTAMP_NTZ '{_EPOCH + timedelta(microseconds=offset.micros)}'"
-
-
-def _sum(wall: str, length: Interval, written: Callable[[Interval], str]) -> str:
-    if not length:
-        return wall
-    return f"{wall} - {written(length * -1)}" if length.micros < 0 else f"{wall} + {written(length)}"

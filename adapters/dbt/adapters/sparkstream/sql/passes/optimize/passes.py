@@ -22,14 +22,21 @@ from dbt.adapters.sparkstream.sql.core.windows import (
     window_functions,
 )
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
-from dbt.adapters.sparkstream.sql.passes.optimize.copies import HopCopies
+from dbt.adapters.sparkstream.sql.passes.optimize.copies import HopCopies, TumbleGroups
+from dbt.adapters.sparkstream.sql.passes.optimize.cumulate import CumulateSlices
+from dbt.adapters.sparkstream.sql.passes.optimize.hop import HopSlices
 from dbt.adapters.sparkstream.sql.passes.optimize.joins import HopJoin, joining
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.onebound import OneBound
 from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, SlidingFrame
-from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rule
-from dbt.adapters.sparkstream.sql.passes.optimize.rules import RULES
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rule, SliceRule
+from dbt.adapters.sparkstream.sql.passes.optimize.sessions import SessionSlices
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import gcd_slice
+
+SLICE_RULES: tuple[SliceRule[Any], ...] = (HopSlices(), CumulateSlices())
+"""The rules by which a stream keeps slices instead of windows."""
+RULES: tuple[Rule[Any], ...] = (HopJoin(), SLICE_RULES[0], HopCopies(), SLICE_RULES[1], SessionSlices(), TumbleGroups())
+"""The rules of the optimiser, in order: the first that applies to a window rewrites the query over it."""
 
 
 def has_frames(trees: Iterable[exp.Expr]) -> bool:

@@ -20,7 +20,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
     Slices,
     check_bounds,
-    check_parts,
     counts_values,
     may_coincide,
 )
@@ -29,26 +28,17 @@ W = TypeVar("W", bound=Window)
 S = TypeVar("S", bound=Hop | Cumulate)
 
 
+@dataclass(frozen=True)
 class Queries:
-    """The queries over the window functions of a statement, each read once for all rules.
+    """The queries over the window functions of a statement.
 
     Attributes:
         filtered: ids of window functions of which a microbatch keeps some windows only.
     """
 
-    def __init__(self, source: Source, resolver: Resolver, filtered: Collection[int] = ()) -> None:
-        self.source = source
-        self.resolver = resolver
-        self.filtered = filtered
-        self._aggregates: dict[tuple[int, frozenset[str]], WindowAggregate] = {}
-
-    def aggregate(self, function: WindowFunction, identity: frozenset[str]) -> WindowAggregate:
-        """The SELECT that aggregates a window function's rows (see `read_aggregate`)."""
-        self.check(function)
-        key = id(function), identity
-        if key not in self._aggregates:
-            self._aggregates[key] = read_aggregate(self.source, self.resolver, function, identity)
-        return self._aggregates[key]
+    source: Source
+    resolver: Resolver
+    filtered: Collection[int] = ()
 
     def check(self, function: WindowFunction) -> None:
         """Raises NoRule where a microbatch keeps some of a function's windows only."""
@@ -117,7 +107,8 @@ class AggregateRule(Rule[W]):
 
     def read(self, queries: Queries, function: WindowFunction, window: W) -> Rewriting:
         self.pays(window)
-        aggregate = queries.aggregate(function, self.identity)
+        queries.check(function)
+        aggregate = read_aggregate(queries.source, queries.resolver, function, self.identity)
         self.check(aggregate)
         indent = queries.source.indent(aggregate.block.clauses["from"][0])
         edit = Edit(aggregate.block.span, lambda: aggregate.rewritten(self.rewrite(aggregate, window, indent)))
@@ -140,7 +131,6 @@ class SliceRule(AggregateRule[S]):
     """A rule that puts windows together from slices, which can be the state of a stream."""
 
     def check(self, aggregate: WindowAggregate) -> None:
-        check_parts(aggregate)
         counts_values(aggregate)
         if may_coincide(aggregate, self.identity):
             check_bounds(aggregate)

@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, pla
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_parts, counts_values
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, counts_values
 
 
 class SessionSlices(AggregateRule[Session]):
@@ -33,7 +33,6 @@ class SessionSlices(AggregateRule[Session]):
             raise NoRule("rows of one slice may be of several sessions where more than a constant gap ends them")
 
     def check(self, aggregate: WindowAggregate) -> None:
-        check_parts(aggregate)
         if counts_values(aggregate):
             raise NoRule("count(DISTINCT ...) of sessions can't be put together from slices")
         function, grouping = aggregate.function, aggregate.grouping

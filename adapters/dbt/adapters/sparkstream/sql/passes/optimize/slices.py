@@ -22,17 +22,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.windows.queries import render
 
 
-def merged_parts(call: AggregateCall) -> Mergeable:
-    """How an aggregate is put together from the aggregates of slices.
-
-    Raises:
-        NoRule: why it can't be.
-    """
-    if isinstance(call.parts, NoRule):
-        raise call.parts
-    return call.parts
-
-
 @dataclass(frozen=True)
 class SliceColumn:
     """A partial of an aggregate, as a column of the slices.
@@ -97,7 +86,7 @@ class Slices:
         slice_: Interval,
         size: int,
         offset: Interval,
-        parts: Callable[[AggregateCall], Mergeable] = merged_parts,
+        parts: Callable[[AggregateCall], Mergeable] = AggregateCall.merged,
     ) -> None:
         self.aggregate = aggregate
         self.slice = slice_
@@ -325,23 +314,14 @@ class Slices:
         return placed(parenthesized(query, self.comment()), indent)
 
 
-def check_parts(aggregate: WindowAggregate) -> None:
-    """Refuses a query with an aggregate that can't be put together from the aggregates of slices.
-
-    Raises:
-        NoRule: why it can't be.
-    """
-    for call in aggregate.calls.values():
-        merged_parts(call)
-
-
 def counts_values(aggregate: WindowAggregate) -> bool:
     """Whether the query has a count(DISTINCT ...).
 
     Raises:
-        NoRule: it counts the values of several expressions, or has grouping sets as well.
+        NoRule: an aggregate can't be put together from the aggregates of slices; or it counts the values of several
+            expressions, or has grouping sets as well.
     """
-    parts = [(c.parts.partials, c.filter) for c in aggregate.calls.values() if isinstance(c.parts, Mergeable)]
+    parts = [(call.merged().partials, call.filter) for call in aggregate.calls.values()]
     found = {(p.distinct, condition) for partials, condition in parts for p in partials if p.distinct}
     if len(found) > 1:
         raise NoRule("count(DISTINCT ...) of several expressions can't be put together from slices")

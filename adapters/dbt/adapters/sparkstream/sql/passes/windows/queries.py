@@ -1,4 +1,4 @@
-"""The macros that write the windows' queries: `macros/private/window_queries.sql`, rendered without dbt.
+"""The macros that write the windows' queries: `macros/private/window_queries.sql` and others, rendered without dbt.
 
 The package needs these queries in Jinja, as its macros run on adapters that have none of this code. So Jinja is their
 one text, and the translator renders it. Jinja and the macros are loaded when the first window is written.
@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 _DBT = Path(__file__).parents[5]
 _FOLDERS = (_DBT / "include/sparkstream/macros", _DBT.parents[1] / "macros")
 """Where the macros are in an installed wheel, and in a checkout."""
-_FILES = ("private/window_queries.sql", "private/ruled_session.sql")
+_FILES = ("private/window_queries.sql", "private/hop_cumulate_session.sql", "private/ruled_session.sql")
 
 
 def render(name: str, *args: Any, **kwargs: Any) -> str:
