@@ -418,6 +418,30 @@ def test_open_windows_of_flink_sql() -> None:
     assert isinstance(found.ending, OnWindows) and "FROM __closed_rows" in found.ending.query
 
 
+def test_group_windows_over_group_windows() -> None:
+    inner = (
+        "SELECT TUMBLE_ROWTIME(ts, INTERVAL '10' MINUTE) AS rt, k FROM s GROUP BY TUMBLE(ts, INTERVAL '10' MINUTE), k"
+    )
+    outer = "TUMBLE(rt, INTERVAL '1' HOUR)"
+    sql = f"SELECT {outer.replace('(', '_END(', 1)} AS e, COUNT(*) AS n FROM ({inner}) GROUP BY {outer}"
+    found = plan(sql, "flink")
+    assert found.query == "SELECT window_end AS e, COUNT(*) AS n FROM __tumble_2 GROUP BY window_start, window_end"
+    assert [stage.sql.partition("\n")[0] for stage in found.stages] == [
+        "/* tumble: windows of 10 minutes on ts */",
+        "/* tumble: windows of 1 hour on rt */",
+    ]
+    assert "GROUP BY window_start, window_end, window_time, k" in found.stages[1].sql
+
+
+def test_over_with_parts_of_a_named_window() -> None:
+    """Flink ignores a frame behind the name of a window, so such a call needs all rows."""
+    call = "SUM(v) OVER (w RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)"
+    for window in ("PARTITION BY k ORDER BY ts", "PARTITION BY k"):
+        ordered = call if "ORDER" in window else call.replace("w RANGE", "w ORDER BY ts RANGE")
+        with pytest.raises(TranslationError, match="needs all rows that ever were"):
+            plan(f"SELECT k, {ordered} AS n FROM s WINDOW w AS ({window})", "flink")
+
+
 def test_anti_joins() -> None:
     found = plan("SELECT * FROM s l ANTI JOIN s AS r ON l.k = r.k WHERE l.v > 1")
     assert found.query == (

@@ -18,13 +18,16 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.over import named
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.passes.flink.frames import in_force
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.offsets import offset
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import columns_of, is_null, own_frames, reads_nulls, sides_of
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
@@ -38,40 +41,24 @@ def frames_ahead_as_frames_back(tree: exp.Expr, source: Source, streams: Streams
 def _edits(select: exp.Select, source: Source, streams: Streams) -> Iterator[Edit]:
     frames = own_frames(select)
     defined = {id(window): window for window in (named(frame) or frame for frame in frames)}
-    if len(defined) != 1:
+    if len(defined) != 1 or isinstance(next(iter(defined.values())), FramedWindow):
         return
-    [window] = defined.values()
-    spec, order = window.args.get("spec"), window.args.get("order")
-    if isinstance(window, FramedWindow) or spec is None or order is None or len(order.expressions) != 1:
+    spec, order = in_force(frames[0]).frame, in_force(frames[0]).order
+    if spec is None or order is None or len(order.expressions) != 1 or str(spec.args.get("kind")).upper() != "RANGE":
         return
-    if str(spec.args.get("kind")).upper() != "RANGE" or str(spec.args.get("end_side") or "").upper() != "FOLLOWING":
-        return
-    asking = _asking(select, frames, streams)
-    time = order.expressions[0].this
+    asking, time = _asking(select, frames, streams), order.expressions[0].this
     if asking is None or not isinstance(time, exp.Column) or order.expressions[0].args.get("desc"):
         return
     item = columns_of(select, asking).get(time.name.casefold())
     try:
-        ahead = read_interval(source.tokens_in(source.span(spec.args["end"])))
-        start = _start(spec, source)
-    except IntervalError:
+        start, end = (offset(source, spec, side, LTZ) for side in ("start", "end"))
+    except NoRule:
         return
-    if item is None or start is None:
+    if item is None or start is None or end is None or end <= 0:
         return
-    back = f"RANGE BETWEEN {(start + ahead).sql()} PRECEDING AND CURRENT ROW"
+    back, ahead = f"RANGE BETWEEN {Interval(end - start).sql()} PRECEDING AND CURRENT ROW", Interval(end).sql()
     yield Edit(source.span(spec), lambda: back)
-    yield Edit(source.span(item), lambda: f"{source.written(item)} + {ahead.sql()}")
-
-
-def _start(spec: exp.Expr, source: Source) -> Interval | None:
-    """How far before a row its frame begins, less than nothing if behind it; None without a bound."""
-    start = spec.args.get("start")
-    if start == "CURRENT ROW":
-        return Interval(0)
-    if not isinstance(start, exp.Expr):
-        return None
-    length = read_interval(source.tokens_in(source.span(start)))
-    return length if str(spec.args.get("start_side")).upper() == "PRECEDING" else length * -1
+    yield Edit(source.span(item), lambda: f"{source.written(item)} + {ahead}")
 
 
 def _asking(select: exp.Select, frames: list[exp.Window], streams: Streams) -> exp.Select | None:

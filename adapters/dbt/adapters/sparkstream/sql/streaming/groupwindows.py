@@ -73,17 +73,14 @@ class _Query:
         relation = from_item(self._select)
         assert relation is not None
         place = unaliased(self._source, relation)
-        rows = self._source.text[slice(*place)]
         table = isinstance(relation, exp.Table)
-        argument = f"TABLE {rows}" if table else rows
-        if kind == "SESSION" and (keys := self._keys()):
-            argument += f" PARTITION BY {', '.join(keys)}"
+        keys = self._keys() if kind == "SESSION" else []
+        per = f" PARTITION BY {', '.join(keys)}" if keys else ""
         time, *lengths = self._call.expressions
-        texts = [self._source.written(node) for node in lengths]
-        function = f"TABLE({kind}({argument}, DESCRIPTOR({self._source.written(time.this)}), {', '.join(texts)}))"
-        if table and not relation.alias:
-            function += f" AS {flink_name(relation.name)}"
-        yield Edit(place, lambda: function)
+        rest = ", ".join([f"DESCRIPTOR({self._source.written(time.this)})", *map(self._source.written, lengths)])
+        alias = f" AS {flink_name(relation.name)}" if table and not relation.alias else ""
+        before = f"TABLE({kind}({'TABLE ' if table else ''}"
+        yield Edit(place, lambda: f"{before}{self._source.render(place)}{per}, {rest})){alias}")
         bounds = {"window_start": None, "window_end": None}
         for other in own(self._select, exp.Anonymous):
             if is_call(other, AUXILIARY):

@@ -13,12 +13,15 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.frames import Kind
-from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.over import named
+from dbt.adapters.sparkstream.sql.core.over import bound, named
 from dbt.adapters.sparkstream.sql.core.source import Source
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.passes.flink.frames import in_force
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
+from dbt.adapters.sparkstream.sql.passes.optimize.offsets import offset
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import last_value_of, own_frames
 from dbt.adapters.sparkstream.sql.streaming.endings import NEW
 from dbt.adapters.sparkstream.sql.streaming.names import END
@@ -148,14 +151,13 @@ def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
 def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], list[tuple[exp.Expr, bool]]]]:
     """OVER clauses of a query itself: (clause, its keys, its columns of ORDER BY with whether each is DESC)."""
     for window in own_frames(select):
-        defined = named(window) or window
+        defined, parts = named(window) or window, in_force(window)
         if isinstance(defined, FramedWindow):
             value = defined.value
             yield window, [k.expression for k in value.partition], [(k.expression, False) for k in value.order]
         else:
-            order = defined.args.get("order")
-            ordered = [(o.this, bool(o.args.get("desc"))) for o in order.expressions] if order else []
-            yield window, list(defined.args.get("partition_by") or []), ordered
+            order = parts.order.expressions if parts.order else []
+            yield window, parts.partition_by, [(o.this, bool(o.args.get("desc"))) for o in order]
 
 
 def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> set[str]:
@@ -168,12 +170,9 @@ def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> se
 
 def _carried(window: exp.Window) -> exp.Expr | None:
     """x of `last_value(x, TRUE)` over all rows up to the current one: it needs the newest row with an x alone."""
-    defined = named(window) or window
-    if isinstance(defined, FramedWindow):
-        return None
-    spec = defined.args.get("spec")
-    bounds = ("UNBOUNDED", "CURRENT ROW") if spec is None else (spec.args.get("start"), spec.args.get("end"))
-    return last_value_of(window.this) if bounds in (("UNBOUNDED", "CURRENT ROW"), ("UNBOUNDED", None)) else None
+    frame = in_force(window).frame
+    whole = frame is None or (bound(frame, "start")[0] == -2 and bound(frame, "end") == (0, None))
+    return last_value_of(window.this) if whole and not isinstance(named(window) or window, FramedWindow) else None
 
 
 def _reach(window: exp.Window, source: Source) -> Interval | int:
@@ -196,20 +195,17 @@ def _reach(window: exp.Window, source: Source) -> Interval | int:
             return int(function.expressions[1].name) if len(function.expressions) > 1 else 1
         except ValueError:
             raise source.error(place, "LAG on a stream takes a constant number of rows", "write it") from None
-    spec = defined.args.get("spec")
-    if spec is None or spec.args.get("start") in (None, "UNBOUNDED"):
+    frame = in_force(window).frame
+    if frame is None or bound(frame, "start")[0] == -2:
         raise _endless(source, place)
-    if str(spec.args.get("end_side") or "").upper() == "FOLLOWING":
+    if bound(frame, "end")[0] > 0:
         raise source.error(place, "FOLLOWING needs rows that are still to come", "end the frame at CURRENT ROW")
-    start = spec.args["start"]
-    if start == "CURRENT ROW":
-        return 0
+    by_rows = frame.args.get("kind", "").upper() == "ROWS"
     try:
-        if spec.args.get("kind", "").upper() == "ROWS":
-            return int(start.name)
-        return read_interval(source.tokens_in(source.span(start)))
-    except (ValueError, IntervalError):
+        start = offset(source, frame, "start", "rows" if by_rows else LTZ) or 0
+    except NoRule:
         raise source.error(place, "the frame's start is no constant", _BOUNDED) from None
+    return -start if by_rows else Interval(-start)
 
 
 def _endless(source: Source, place: tuple[int, int]) -> TranslationError:

@@ -51,7 +51,7 @@ class OverWindows(Rewriter):
 
     def _without_peers(self, node: exp.Window) -> Iterator[Edit]:
         """Empties a RANGE frame without the current row where the key is NULL."""
-        order, frame = parts_of(node).order, _in_force(node).frame
+        order, frame = parts_of(node).order, in_force(node).frame
         if frame is None or order is None or not _leaves_peers_out(frame):
             return
         empty = " ELSE 0" if isinstance(node.this, exp.Anonymous) and "COUNT" in node.this.name.upper() else ""
@@ -133,12 +133,12 @@ def has_ignored_frame(window: exp.Window) -> bool:
     return window.args.get("spec") is not None and named(window) is not None
 
 
-def _in_force(window: exp.Window) -> WindowParts:
+def in_force(window: exp.Window) -> WindowParts:
     """Parts of a window without a frame that Flink ignores."""
     parts, base = parts_of(window), named(window)
     if base is None:
         return parts
-    return replace(parts, frame=None if has_ignored_frame(window) else _in_force(base).frame)
+    return replace(parts, frame=None if has_ignored_frame(window) else in_force(base).frame)
 
 
 def _sign(offset: exp.Expr) -> int:

@@ -183,7 +183,8 @@ class _ClauseReader:
             if str(node.this).lower() in VOLATILE:
                 raise NoRule(f"{node.this}() gives another value for each window of a row")
         for key in a.grouping.keys:
-            self._row_expression(key.node, "a group key")
+            if key.node.find(exp.Window, exp.Select) or has_aggregate(key.node):
+                raise NoRule("a group key holds an aggregate or a subquery")
         self._where()
         if len(select.expressions) != len(a.block.projections):
             raise NoRule("the SELECT list can't be told apart")
@@ -192,10 +193,10 @@ class _ClauseReader:
         for name in ("order", "windows"):
             clause = select.args.get(name)
             for node in clause if isinstance(clause, list) else [clause] if clause else []:
-                self._outer(node, aliases=True)
+                self._outer(node)
         having = select.args.get("having")
         if having:
-            self._outer(having.this, aliases=True)
+            self._outer(having.this)
             a.window_conditions.append(self._having(having))
         return a
 
@@ -236,17 +237,11 @@ class _ClauseReader:
     def _text(self, node: exp.Expr) -> str:
         return self._a.source.rendered(node)
 
-    def _row_expression(self, node: exp.Expr, what: str) -> None:
-        if node.find(exp.Window) or has_aggregate(node):
-            raise NoRule(f"{what} holds an aggregate")
-        if node.find(exp.Select):
-            raise NoRule(f"{what} holds a subquery")
-
     def _item(self, item: exp.Expr, span: Span) -> None:
         before = len(self._a.pieces)
         if item.is_star or isinstance(item, exp.Aliases):
             raise NoRule("the SELECT list has a star")
-        self._outer(item.unalias(), aliases=True)
+        self._outer(item.unalias())
         if not isinstance(item, exp.Alias) and len(self._a.pieces) > before:
             name = output_name(item) or self._spark_name(item)  # r.v, a field of a row that is a key, is called v
             self._a.pieces.append(((span[1], span[1]), f" AS {backticked(name)}"))
@@ -263,7 +258,7 @@ class _ClauseReader:
                 return f"{name}({argument.name})"
         raise NoRule(f"{self._text(item)} has no name; give it one with AS")
 
-    def _outer(self, node: exp.Expr, *, aliases: bool) -> None:
+    def _outer(self, node: exp.Expr) -> None:
         """Finds what stands outside of aggregates, and puts other text in the place of keys and aggregates."""
         a = self._a
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
@@ -279,7 +274,7 @@ class _ClauseReader:
         if form in a.grouping.window_forms:
             return
         if isinstance(node, exp.Column):
-            if aliases and not node.table and node.name.casefold() in self._aliases:
+            if not node.table and node.name.casefold() in self._aliases:
                 return
             raise NoRule(f"{self._text(node)} is neither grouped by nor in an aggregate that slices can give")
         name = _aggregate_name(node)
@@ -292,7 +287,7 @@ class _ClauseReader:
         if isinstance(node, exp.Filter) and isinstance(node.parent, exp.Window) and node.arg_key == "this":
             raise NoRule("FILTER in a window function over aggregates")
         for child in node.iter_expressions():
-            self._outer(child, aliases=aliases)
+            self._outer(child)
 
     def _grouping_call(self, node: exp.Anonymous) -> str:
         if str(node.this).lower() == "grouping_id" or len(node.expressions) != 1:

@@ -24,7 +24,7 @@ def check_form(select: exp.Select, known: Collection[str], beside: str) -> None:
         beside: what to say of another clause, behind its name.
 
     Raises:
-        NoRule: it has other clauses, or is an expression of another query.
+        NoRule: it has other clauses, is an expression of another query, or has what other passes rewrite too.
     """
     other = sorted(k.rstrip("_") for k, v in select.args.items() if v and k not in known)
     if other or SPAN not in select.meta:
@@ -33,15 +33,6 @@ def check_form(select: exp.Select, known: Collection[str], beside: str) -> None:
         raise NoRule("a query in it can't be parsed, and may use any column")
     if _in_expression(select):
         raise NoRule("it stands in a condition or expression of another query, whose columns it may use")
-    _check_constructs(select)
-
-
-def _check_constructs(select: exp.Select) -> None:
-    """Refuses a query that other passes rewrite too.
-
-    Raises:
-        NoRule: it has a frame, LAST JOIN or group window.
-    """
     for node in own(select, FramedWindow, LastJoin, exp.Anonymous):
         if not isinstance(node, exp.Anonymous) or node.name.upper() in _GROUP_CALLS:
             raise NoRule("frames, LAST JOIN or group windows beside it; put the windows in a subquery")

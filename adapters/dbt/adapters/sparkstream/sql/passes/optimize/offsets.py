@@ -16,42 +16,39 @@ _COUNTED = ("unix_micros", "unix_millis", "unix_seconds")
 """Functions of a time whose values are far from the ends of BIGINT, so that an offset more never overflows."""
 
 
-class Offsets:
-    """Reads the bounds of frames."""
+def offset(source: Source, frame: exp.WindowSpec, side: str, measure: str) -> int | None:
+    """Distance of a bound behind the current row in rows, numbers or microseconds; None for an unbounded one.
 
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        self._source = source
-        self._resolver = resolver
+    Args:
+        side: `start` or `end`.
+        measure: what offsets are added to: `rows`, `number`, or the type of a time.
 
-    def of(self, frame: exp.WindowSpec, side: str, measure: str) -> int | None:
-        """Distance of a bound behind the current row in rows, numbers or microseconds; None for an unbounded one.
+    Raises:
+        NoRule: it is no constant.
+    """
+    way, value = bound(frame, side)
+    if abs(way) == 2:
+        return None
+    if value is None:
+        return 0
+    if measure in ("rows", "number"):
+        if isinstance(value, exp.Literal) and not value.is_string and value.name.isdecimal():
+            return way * int(value.name)
+        raise NoRule("its bounds are no constant whole numbers")
+    try:
+        micros = read_interval(source.tokens_in(source.span(value))).micros
+    except IntervalError:
+        raise NoRule("its bounds are no intervals of a fixed length") from None
+    if measure == "date" and micros % MICROS["DAY"]:
+        raise NoRule("its bounds are no whole days")
+    return way * micros
 
-        Args:
-            side: `start` or `end`.
-            measure: what offsets are added to: `rows`, `number`, or the type of a time.
-        """
-        way, value = bound(frame, side)
-        if abs(way) == 2:
-            return None
-        if value is None:
-            return 0
-        if measure in ("rows", "number"):
-            if isinstance(value, exp.Literal) and not value.is_string and value.name.isdecimal():
-                return way * int(value.name)
-            raise NoRule("its bounds are no constant whole numbers")
-        try:
-            micros = read_interval(self._source.tokens_in(self._source.span(value))).micros
-        except IntervalError:
-            raise NoRule("its bounds are no intervals of a fixed length") from None
-        if measure == "date" and micros % MICROS["DAY"]:
-            raise NoRule("its bounds are no whole days")
-        return way * micros
 
-    def measure(self, key: exp.Expr, select: exp.Select) -> str:
-        """Value that the offsets of a RANGE are added to."""
-        if isinstance(key, exp.Anonymous) and key.name.lower() in _COUNTED:
-            return "number"
-        type_ = self._resolver.type(key, select)
-        if type_ in (*TIMES, "date"):
-            return type_
-        raise NoRule(f"its frame goes by {'a type that nobody knows' if type_ is None else f'a key of type {type_}'}")
+def measure_of(key: exp.Expr, select: exp.Select, resolver: Resolver) -> str:
+    """Value that the offsets of a RANGE are added to."""
+    if isinstance(key, exp.Anonymous) and key.name.lower() in _COUNTED:
+        return "number"
+    type_ = resolver.type(key, select)
+    if type_ in (*TIMES, "date"):
+        return type_
+    raise NoRule(f"its frame goes by {'a type that nobody knows' if type_ is None else f'a key of type {type_}'}")

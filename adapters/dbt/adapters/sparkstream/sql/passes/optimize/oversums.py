@@ -34,7 +34,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
 )
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.passes.optimize.offsets import Offsets
+from dbt.adapters.sparkstream.sql.passes.optimize.offsets import measure_of, offset
 
 MOST_SUMS = 16
 """Running sums that the calls over one frame may take: of a BIGINT it is eight, as each stands where its value does."""
@@ -129,7 +129,6 @@ class OverSums:
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
         self._resolver = resolver
-        self._offsets = Offsets(source, resolver)
         self.found: list[tuple[SlidingFrame, str | None]] = []
 
     def edits(self, tree: exp.Expr, skipped: Collection[int]) -> Iterator[Edit]:
@@ -203,7 +202,7 @@ class OverSums:
         ranged = kind == "RANGE"
         if ranged and not key.args.get("nulls_first"):
             raise NoRule("rows without a key come last")
-        measure = self._offsets.measure(key.this, select) if ranged else "rows"
+        measure = measure_of(key.this, select, self._resolver) if ranged else "rows"
         gone = self._gone(frame, measure, descending=bool(key.args.get("desc")))
         text, (inside, _), (place, behind) = self._source.text, (named(window) or window).meta[INSIDE], frame.meta[SPAN]
         head = f"{text[inside:place].strip()} {kind} BETWEEN UNBOUNDED PRECEDING AND"
@@ -236,7 +235,7 @@ class OverSums:
         Args:
             measure: what offsets are added to: `rows`, `number`, or the type of a time.
         """
-        start, end = (self._offsets.of(frame, side, measure) for side in ("start", "end"))
+        start, end = (offset(self._source, frame, side, measure) for side in ("start", "end"))
         if start is None:
             raise NoRule("its frame holds no rows")
         if end is not None and start > end:

@@ -37,7 +37,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import words
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.passes.optimize.offsets import Offsets
+from dbt.adapters.sparkstream.sql.passes.optimize.offsets import measure_of, offset
 from dbt.adapters.sparkstream.sql.passes.optimize.oversums import SlidingFrame
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import AT, BLOCK, TimeBlocks
 
@@ -81,7 +81,6 @@ class SkewedFrames:
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
         self._resolver = resolver
-        self._offsets = Offsets(source, resolver)
         self.found: list[tuple[SlidingFrame, Span, str | None]] = []
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
@@ -133,8 +132,8 @@ class SkewedFrames:
         if select.args.get("group") or any(map(has_aggregate, self._parts(window))):
             raise NoRule("the rows are groups: put the aggregation in a subquery")
         key = order.expressions[0]
-        measure = self._offsets.measure(key.this, select)
-        start, end = (self._offsets.of(frame, side, measure) for side in ("start", "end"))
+        measure = measure_of(key.this, select, self._resolver)
+        start, end = (offset(self._source, frame, side, measure) for side in ("start", "end"))
         if start is None or end is None:
             raise NoRule("it reaches all rows on one side")
         if key.args.get("desc"):
