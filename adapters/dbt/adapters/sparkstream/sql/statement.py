@@ -79,6 +79,7 @@ class Statement:
         self._strict = dialect == "flink"
         self._wall_bounds = wall_bounds or self._strict
         self.unsplit: list[TranslationWarning] = []
+        self._resolved: tuple[Schema | None, Resolver | None] = None, None
 
     @classmethod
     def parse(
@@ -322,7 +323,12 @@ class Statement:
         return has_frames(self.trees) if self._dialect != "spark" else bool(self._found.frames)
 
     def _resolver(self, schema: Schema | None) -> Resolver:
-        return resolver_of(self._dialect, schema, wall_bounds=self._wall_bounds)
+        """The resolver of a schema's columns, which is kept with what it has found: several passes ask it."""
+        known, resolver = self._resolved
+        if resolver is None or known is not schema:
+            resolver = resolver_of(self._dialect, schema, wall_bounds=self._wall_bounds)
+            self._resolved = schema, resolver
+        return resolver
 
     def windowed(self, schema: Schema | None = None, arrival: str | None = None) -> Traced:
         """The text as Spark SQL but for its windows."""

@@ -10,7 +10,7 @@ window, and each of them meets one. A NULL in `n` or in a key meets none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -46,11 +46,13 @@ class _Most:
     order: str
 
 
-def by_rank(source: Source, resolver: Resolver, select: exp.Select, follows: Mapping[str, str]) -> list[Edit]:
+def by_rank(
+    source: Source, resolver: Resolver, select: exp.Select, follows_of: Callable[[exp.Expr], Mapping[str, str]]
+) -> list[Edit]:
     """The edits of a query that joins the groups of a CTE with their highest or lowest values; none for another query.
 
     Args:
-        follows: column of the CTE -> the one that it follows from, in lower case.
+        follows_of: gives, for a relation, its columns -> those that they follow from, in lower case.
     """
     [join, *more] = select.args.get("joins") or [None]
     rows = select.args["from_"].this if select.args.get("from_") else None
@@ -78,6 +80,7 @@ def by_rank(source: Source, resolver: Resolver, select: exp.Select, follows: Map
     never = (
         set() if cte.args["group"].find(*SETS) else {n for n in names if getattr(known.find(n), "origin", 0) in BOUNDS}
     )
+    follows = follows_of(rows)
     keys = ", ".join(names[of] for of in most.keys.values() if follows.get(of) not in names)
     place = f"rank() OVER (PARTITION BY {keys} ORDER BY {names[most.of]} {most.order}) AS __place"
     where = ["__place = 1", *(f"  AND {written} IS NOT NULL" for name, written in names.items() if name not in never)]

@@ -27,6 +27,8 @@ def offset(source: Source, frame: exp.WindowSpec, side: str, measure: str) -> in
         NoRule: it is no constant.
     """
     way, value = bound(frame, side)
+    if isinstance(value, exp.Neg):
+        way, value = -way, value.this
     if abs(way) == 2:
         return None
     if value is None:

@@ -52,25 +52,24 @@ class OneBound:
     def edits(self, tree: exp.Expr, skipped: Collection[int] = ()) -> Iterator[Edit]:
         """Conditions without what follows from the rest of them, but for those of SELECTs of which an id is given."""
         for select in find(tree, exp.Select) if window_functions(tree) else ():
-            relations = [] if id(select) in skipped else sources(select)
-            sides = {r.alias_or_name.casefold(): self._side(r) for r in relations} if len(relations) > 1 else {}
-            if len(sides) < len(relations):
-                continue  # two of one name
-            ranked = self._ranked(select, sides)
+            relations = {} if id(select) in skipped else {r.alias_or_name.casefold(): r for r in sources(select)}
+            if len(relations) < 2 or len(relations) < len(sources(select)):
+                continue  # one alone, or two of one name
+            ranked = by_rank(self._source, self._resolver, select, self._follows)
             if ranked:
                 yield from ranked
-                continue
-            joins = [j.args.get("on") for j in joins_of(select) if sides and not isinstance(j, LastJoin)]
-            where = select.args.get("where")
-            for condition in (*joins, where.this if where and sides else None):
-                yield from self._needless(conjuncts(condition), sides)
+            elif sum(self._bounds(relation) is not None for relation in relations.values()) > 1:
+                sides = {name: self._side(relation) for name, relation in relations.items()}
+                joins = [join.args.get("on") for join in joins_of(select) if not isinstance(join, LastJoin)]
+                where = select.args.get("where")
+                for condition in (*joins, where.this if where else None):
+                    yield from self._needless(conjuncts(condition), sides)
 
-    def _ranked(self, select: exp.Select, sides: dict[str, _Side | None]) -> list[Edit]:
-        """The edits of a query for the rows with the highest value of their window."""
-        side = next(iter(sides.values()), None)
+    def _follows(self, relation: exp.Expr) -> dict[str, str]:
+        """Bound of a relation's windows -> the bound that tells it."""
+        side = self._side(relation)
         told = dict(zip(BOUNDS, side.names, strict=True)) if side else {}
-        follows = {name: told[side.needed] for bound, name in told.items() if side and bound != side.needed}
-        return by_rank(self._source, self._resolver, select, follows) if sides else []
+        return {name: told[side.needed] for bound, name in told.items() if side and bound != side.needed}
 
     def _needless(self, terms: list[exp.Expr], sides: dict[str, _Side | None]) -> Iterator[Edit]:
         """The edits that take away the terms that follow from others."""
