@@ -435,6 +435,9 @@ def test_group_windows_over_group_windows() -> None:
 
 def test_over_with_parts_of_a_named_window() -> None:
     """Flink ignores a frame behind the name of a window, so such a call needs all rows."""
+    named = "SELECT SUM(v) OVER x AS n FROM s WINDOW w AS (PARTITION BY k), x AS (w ORDER BY ts ROWS 1 PRECEDING)"
+    with pytest.raises(TranslationError, match="needs all rows that ever were"):
+        plan(named, "flink")
     call = "SUM(v) OVER (w RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)"
     for window in ("PARTITION BY k ORDER BY ts", "PARTITION BY k"):
         ordered = call if "ORDER" in window else call.replace("w RANGE", "w ORDER BY ts RANGE")
