@@ -3,15 +3,21 @@
 Spark hands out the slices or windows that a micro-batch has changed (update mode). They are kept beside the checkpoint
 until their windows are over. Each micro-batch makes rows for the table from the windows that it closes; for the view of
 open windows, from the windows that stay open.
+
+A row is in many windows of HOP or CUMULATE and in one slice. So Spark keeps slices, and each micro-batch puts together
+the windows that it closes, by the rules of the optimiser. A slice stays until the last of its windows is over: a row
+that is late for some of its windows still counts in the windows that are open.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
@@ -20,15 +26,19 @@ from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
-from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn, Slices
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import SLICE_RULES, Decision
+from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn, Slices, counts_values
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
-from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, SO_FAR, TOUCHED
+from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, KEPT, NEW, SO_FAR, TOUCHED, UNTIL
 from dbt.adapters.sparkstream.sql.streaming.history import END
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
+
+_CLOSES = "__closes"
+"""The column of a slice that says when the last window is over that it is in."""
 
 
 def streamed_windows(statement: Statement, streams: Streams) -> list[WindowFunction]:
@@ -43,20 +53,20 @@ def mark_touched(slices: Slices) -> None:
     slices.passed = (TOUCHED,)
 
 
-def changed(keys: Iterable[str], values: Iterable[str], condition: str) -> str:
+def changed(slices: Slices, by: Iterable[str], values: Iterable[str], condition: str) -> str:
     """Kept slices or windows after a micro-batch: changed ones have their new values.
 
     Args:
-        keys: the columns that tell slices or windows apart.
-        values: the columns beside the keys.
+        by: the columns that tell slices or windows of one key apart.
+        values: the columns beside keys and aggregates.
         condition: which are still needed.
     """
-    by = list(keys)
+    keys = [*slices.keys, *slices.sets, *by]
     items = [
         f"CAST(max({NEW}) AS BIGINT) AS {TOUCHED}" if value == TOUCHED else f"max_by({value}, {NEW}) AS {value}"
-        for value in values
+        for value in (*values, *slices.aggregate.grouping_calls, *(column.name for column in slices.columns))
     ]
-    return str(Select([*by, *items], SO_FAR, where=[condition], group=by))
+    return str(Select([*keys, *items], SO_FAR, where=[condition], group=keys))
 
 
 @dataclass(frozen=True)
@@ -163,3 +173,86 @@ class StateReader:
             raise NoRule("there is a query within it")
         cut = Cut(select, function, function.this, self.tree, self.source, self.streams, buffered=False)
         return cut.around([(aggregate.block.span, aggregate.rewritten(CLOSED))]).text
+
+
+def keep_slices(
+    statement: Statement,
+    streams: Streams,
+    schema: Schema | None,
+    cut: Cut | None,
+    *,
+    utc: bool,
+    optimize: bool,
+    corrects: bool,
+) -> tuple[KeptState | None, tuple[Decision, ...]]:
+    """A query with its slices kept, or None; and for each window that has slices whether they are, or why not.
+
+    Args:
+        statement: a query that can run as a stream.
+        streams: the names that stand for streams.
+        schema: table or stream -> column -> Spark type, as far as known.
+        cut: where the query leaves the stream; None where all of it can run as one.
+        utc: whether the session's clock shows UTC.
+        optimize: whether slices may be kept.
+        corrects: whether late rows correct windows that are closed.
+    """
+    functions = streamed_windows(statement, streams)
+    sliced = [function.window for function in functions if _rules(function)]
+    if not sliced:
+        return None, ()
+    try:
+        if not optimize:
+            raise NoRule("the optimizer is off here")
+        if not utc:
+            raise NoRule("they are for a clock that shows UTC, whose windows end in the order of their times")
+        if cut is not None and (cut.history or cut.waiting):
+            raise NoRule("OVER needs rows of several micro-batches")
+        if len(functions) > 1:
+            raise NoRule("there are other windows beside it")
+        kept = _read(StateReader(statement, streams, schema), corrects)
+    except NoRule as reason:
+        why = str(reason)
+    except TranslationError:
+        why = "what stands around it needs windows of several micro-batches"
+    else:
+        return kept, (kept.decision,) if kept.decision else ()
+    return None, tuple(Decision(window, None, why) for window in sliced)
+
+
+def _rules(function: WindowFunction) -> list[SliceRule[Any]]:
+    return [rule for rule in SLICE_RULES if isinstance(function.window, rule.window)]
+
+
+def _read(reader: StateReader, corrects: bool) -> KeptState:
+    """The query with its slices kept."""
+    function = reader.function
+    [rule] = _rules(function)
+    rule.pays(function.window)
+    aggregate = reader.aggregate(rule.identity)
+    rule.check(aggregate)
+    if counts_values(aggregate):
+        raise NoRule("the different values of count(DISTINCT ...) would be kept")
+    view = f"__{function.window.name.lower()}_1"
+    slices = rule.slices(aggregate, function.window)
+    slices.given = KEPT
+    if corrects:
+        mark_touched(slices)
+    windows = Windows(
+        slices.written(rule.windows(slices, function.window), ""), lambda mark: _is_after(END, mark), corrects
+    )
+    rows, start = slices.clock.slices(slices.relation, slices.slice, slices.offset)
+    closes = slices.clock.typed(rule.last_end(slices, function.window))
+    stage = f"{with_clause(reader.source, function.this)}{Select(['*', f'{closes} AS {_CLOSES}'], rows)}"
+    query = slices.query([slices.number(start), _CLOSES], view, start, _CLOSES)
+    return KeptState(
+        Stage(view, stage, str(function.timecol.name), _CLOSES, ()),
+        str(query),
+        changed(slices, ["__slice"], [_CLOSES], _is_after(_CLOSES, "dropped")),
+        windows,
+        reader.rest(aggregate),
+        Decision(function.window, rule.name),
+    )
+
+
+def _is_after(column: str, watermark: str) -> str:
+    return f"CAST({column} AS TIMESTAMP_NTZ) > (SELECT {watermark} FROM {UNTIL})"

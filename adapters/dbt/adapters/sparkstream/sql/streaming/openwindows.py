@@ -135,11 +135,10 @@ def _read(reader: StateReader, utc: bool, corrects: bool) -> KeptState:
         mark_touched(slices)
     windows = Windows(KEPT, _is_after, corrects)
     query = slices.query(named({bound: bound for bound in bounds}), stage.view, *bounds)
-    values = [*aggregate.grouping_calls, *(column.name for column in slices.columns)]
     return KeptState(
         replace(stage, closes=()),
         str(query),
-        changed([*slices.keys, *slices.sets, *bounds], values, _is_after("dropped")),
+        changed(slices, bounds, [], _is_after("dropped")),
         windows,
         reader.rest(aggregate),
     )

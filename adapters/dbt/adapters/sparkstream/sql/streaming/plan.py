@@ -25,7 +25,6 @@ from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.statement import Statement
@@ -38,12 +37,11 @@ from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Direct, 
 from dbt.adapters.sparkstream.sql.streaming.groupwindows import group_windows_as_functions
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
 from dbt.adapters.sparkstream.sql.streaming.joins import joins_as_spark_has_them
-from dbt.adapters.sparkstream.sql.streaming.keptstate import KeptState
+from dbt.adapters.sparkstream.sql.streaming.keptstate import keep_slices
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.openwindows import EMIT_OPEN, UPDATE, keep_windows
 from dbt.adapters.sparkstream.sql.streaming.readonce import ctes_as_subqueries
 from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches
-from dbt.adapters.sparkstream.sql.streaming.slices import keep_slices, sliced_windows
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
 
 _DIRECT = Direct()
@@ -269,7 +267,7 @@ def _planned(
             joined=bool(joins.sides),
         )
         end = _end(resolver.columns(tree), source, tree) if corrects else None
-        kept, decisions = _state(statement, names, schema, cut, utc=utc, optimize=optimize, corrects=corrects)
+        kept, decisions = keep_slices(statement, names, schema, cut, utc=utc, optimize=optimize, corrects=corrects)
         if kept is None and (shows_open or corrects):
             kept = keep_windows(statement, names, schema, cut, UPDATE if corrects else EMIT_OPEN, utc=utc)
         if kept is None:
@@ -325,33 +323,6 @@ def _late(
         rows = f"FROM (\n{query}\n)"
         late.append(Arrivals(f"SELECT * {rows}", f"SELECT *, {bounds} {rows}", cut.time, tuple(sorted(set(read)))))
     return tuple(dict.fromkeys(late))  # copies of a CTE have the same rows
-
-
-def _state(
-    statement: Statement,
-    names: Streams,
-    schema: Schema | None,
-    cut: Cut | None,
-    *,
-    utc: bool,
-    optimize: bool,
-    corrects: bool,
-) -> tuple[KeptState | None, tuple[Decision, ...]]:
-    """The query with its slices kept, or None; and for each window that has slices whether they are, or why not."""
-    sliced = sliced_windows(statement, names)
-    if not sliced:
-        return None, ()
-    try:
-        if not optimize:
-            raise NoRule("the optimizer is off here")
-        if not utc:
-            raise NoRule("they are for a clock that shows UTC, whose windows end in the order of their times")
-        if cut is not None and (cut.history or cut.waiting):
-            raise NoRule("OVER needs rows of several micro-batches")
-        kept = keep_slices(statement, names, schema, corrects=corrects)
-    except NoRule as reason:
-        return None, tuple(Decision(window, None, str(reason)) for window in sliced)
-    return kept, () if kept.decision is None else (kept.decision,)
 
 
 def _arrivals(side: JoinSide, relation: str, source: Source, streams: Streams) -> Arrivals:
