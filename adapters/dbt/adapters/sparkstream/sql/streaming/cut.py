@@ -215,7 +215,7 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "OVER beside GROUP BY doesn't stream",
             "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
         )
-    kept = None if is_within_windows(select, resolver) else history(select, source, resolver)
+    kept = None if is_within_windows(select, resolver) else history(select, source)
     cut = Cut(select, relation, relation, tree, source, streams, not _aggregated(relation), kept)
     check_around(tree, select, (relation, *ctes_of(relation)), source, streams, OVER)
     _check_above(cut, resolver)

@@ -103,7 +103,7 @@ def keys_of_frames(select: exp.Select) -> Iterator[list[exp.Expr]]:
     return (keys for _, keys, _ in _windows(select))
 
 
-def history(select: exp.Select, source: Source, resolver: Resolver) -> History:
+def history(select: exp.Select, source: Source) -> History:
     """What the frames of a query need.
 
     Raises:

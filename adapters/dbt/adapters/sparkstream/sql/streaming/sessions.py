@@ -58,43 +58,34 @@ def aggregation(function: WindowFunction) -> exp.Select | None:
     return select if plain else None
 
 
-class Sessions:
-    """Edits the aggregations of sessions."""
+def session_edits(source: Source, function: WindowFunction, select: exp.Select) -> Iterator[Edit]:
+    """What makes a `session_window()` of a SESSION and the query that aggregates it."""
+    group = select.args["group"]
+    assert isinstance(function.window, Session)
+    call = f"session_window({source.written(function.timecol)}, '{function.window.constant_gap.words()}')"
+    relation = source.span(function.this)
+    if function.partition_by:
+        yield Edit(source.span(function), lambda: source.render(relation), level=1)
+    else:
+        yield Edit(source.span(function), lambda: f"(SELECT *, 1 AS {ALL} FROM {source.render(relation)})", level=1)
+    keys = [source.span(k) for k in group.expressions if k.name.casefold() not in WINDOW_COLUMNS]
+    # The span of GROUP BY itself begins with its words in dialect flink.
+    yield Edit(
+        (source.span(group.expressions[0])[0], source.span(group.expressions[-1])[1]),
+        lambda: ", ".join([call, *map(source.render, keys), *([] if keys else [ALL])]),
+        level=1,
+    )
+    for column in own(select, exp.Column):
+        bound = _BOUNDS.get(column.name.casefold())
+        if bound and enclosing(column, exp.Group) is not group:
+            alias = f" AS {column.name}" if column.parent is select else ""
+            yield Edit(source.span(column), lambda text=bound + alias: text)  # type: ignore[misc]
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
 
-    def edits(self, function: WindowFunction, select: exp.Select) -> Iterator[Edit]:
-        """What makes a `session_window()` of a SESSION and the query that aggregates it."""
-        source = self._source
-        group = select.args["group"]
-        assert isinstance(function.window, Session)
-        assert function.window.gap is not None
-        time = source.written(function.timecol)
-        call = f"session_window({time}, '{function.window.gap.words()}')"
-        relation = source.span(function.this)
-        if function.partition_by:
-            yield Edit(source.span(function), lambda: source.render(relation), level=1)
-        else:
-            yield Edit(source.span(function), lambda: f"(SELECT *, 1 AS {ALL} FROM {source.render(relation)})", level=1)
-        keys = [source.span(k) for k in group.expressions if k.name.casefold() not in WINDOW_COLUMNS]
-        # The span of GROUP BY itself begins with its words in dialect flink.
-        yield Edit(
-            (source.span(group.expressions[0])[0], source.span(group.expressions[-1])[1]),
-            lambda: ", ".join([call, *map(source.render, keys), *([] if keys else [ALL])]),
-            level=1,
-        )
-        for column in own(select, exp.Column):
-            bound = _BOUNDS.get(column.name.casefold())
-            if bound and enclosing(column, exp.Group) is not group:
-                alias = f" AS {column.name}" if column.parent is select else ""
-                yield Edit(source.span(column), lambda text=bound + alias: text)  # type: ignore[misc]
-
-    @staticmethod
-    def named(select: exp.Select, bound: str) -> tuple[str, ...]:
-        """The output columns that hold a bound of the session."""
-        columns = ((p.unalias(), str(p.alias_or_name)) for p in select.expressions)
-        return tuple(name for c, name in columns if isinstance(c, exp.Column) and c.name.casefold() == bound)
+def named(select: exp.Select, bound: str) -> tuple[str, ...]:
+    """The output columns that hold a bound of the session."""
+    columns = ((p.unalias(), str(p.alias_or_name)) for p in select.expressions)
+    return tuple(name for c, name in columns if isinstance(c, exp.Column) and c.name.casefold() == bound)
 
 
 def _relation(select: exp.Select) -> exp.Expr | None:

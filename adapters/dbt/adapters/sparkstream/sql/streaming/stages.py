@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import Session, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
-from dbt.adapters.sparkstream.sql.streaming.sessions import Sessions, aggregation
+from dbt.adapters.sparkstream.sql.streaming.sessions import aggregation, named, session_edits
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,6 @@ class StagedWindows(WindowFunctions):
         self.stages: list[Stage] = []
         self.late: list[Arrivals] = []
         self.by_instant = False
-        self._sessions = Sessions(source)
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         for function in tree.find_all(WindowFunction):
@@ -101,13 +100,13 @@ class StagedWindows(WindowFunctions):
         return self._add(function, sql, str(function.timecol.name), "window_end", ("window_time",))
 
     def _session(self, function: WindowFunction, aggregate: exp.Select) -> Iterator[Edit]:
-        for edit in self._sessions.edits(function, aggregate):
+        for edit in session_edits(self._source, function, aggregate):
             if edit.span == self._source.span(function):
                 edit = replace(edit, text=lambda text=edit.text: self._recorded(function, text()))  # type: ignore[misc]
             yield edit
         if aggregate.parent is not None:
-            end = next(iter(self._sessions.named(aggregate, "window_end")), None)
-            closes = self._sessions.named(aggregate, "window_time")
+            end = next(iter(named(aggregate, "window_end")), None)
+            closes = named(aggregate, "window_time")
             yield Edit(
                 self._source.span(aggregate),
                 lambda: (
@@ -126,10 +125,9 @@ class StagedWindows(WindowFunctions):
     def _recorded(self, function: WindowFunction, relation: str) -> str:
         """The rows of a session, which are recorded: each is late by its own session, before that is merged."""
         if not self._follows(function):
-            time, gap = self._source.written(function.timecol), function.window
-            assert isinstance(gap, Session)
-            assert gap.gap is not None
-            bounds = f"{time} AS window_start, {time} + {gap.gap.sql()} AS window_end"
+            time, window = self._source.written(function.timecol), function.window
+            assert isinstance(window, Session)
+            bounds = f"{time} AS window_start, {time} + {window.constant_gap.sql()} AS window_end"
             ctes = with_clause(self._source, function.this)
             self._arrive(function, relation, f"{ctes}SELECT *, {bounds} FROM {relation}")
         return relation
