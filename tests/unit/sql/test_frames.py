@@ -10,7 +10,8 @@ import pytest
 import sqlglot
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.core.frames import Bound, Frame, FrameError, Kind
+from dbt.adapters.sparkstream.sql.core.errors import PartError
+from dbt.adapters.sparkstream.sql.core.frames import Bound, Frame, Kind
 from dbt.adapters.sparkstream.sql.translate import tables
 from tests.unit.sql.pairs import Pairs, flat
 
@@ -297,7 +298,7 @@ class TestFrame:
         assert (frame.start, frame.end) == (3999, 1)
 
     def test_a_frame_can_not_end_unbounded(self) -> None:
-        with pytest.raises(FrameError, match="can't end"):
+        with pytest.raises(PartError, match="can't end"):
             Frame.of(Kind.ROWS, Bound(None), Bound(None))
 
 

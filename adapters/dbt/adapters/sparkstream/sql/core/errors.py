@@ -77,6 +77,14 @@ class RefusedError(ValueError):
         super().__init__(message)
 
 
+class PartError(RefusedError):
+    """Refusal of one part of a window or a frame, such as its `slide` or its `start`."""
+
+    def __init__(self, part: str, message: str, hint: str | None = None) -> None:
+        self.part = part
+        super().__init__(message, hint)
+
+
 class RequestError(ValueError):
     """A row or a query that can't be a request; the message says what to do."""
 

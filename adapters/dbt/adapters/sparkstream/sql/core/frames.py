@@ -9,21 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from dbt.adapters.sparkstream.sql.core.errors import PartError
+
 
 class Kind(str, Enum):
     """How a frame measures its bounds."""
 
     ROWS = "ROWS"
     ROWS_RANGE = "ROWS_RANGE"
-
-
-class FrameError(ValueError):
-    """Bounds or flags that make no frame. `part` names the wrong one: start, end or maxsize."""
-
-    def __init__(self, part: str, message: str, hint: str | None = None) -> None:
-        self.part = part
-        self.hint = hint
-        super().__init__(message)
 
 
 @dataclass(frozen=True)
@@ -86,33 +79,33 @@ class Frame:
             flags: `exclude_time`, `exclude_row`, `instance_not_in_window` and `unitless`.
 
         Raises:
-            FrameError: the bounds or MAXSIZE make no frame.
+            PartError: the bounds or MAXSIZE make no frame.
         """
         for part, bound in (("start", start), ("end", end)):
             if kind is Kind.ROWS and bound.timed:
-                raise FrameError(
+                raise PartError(
                     part,
                     "a frame of ROWS counts rows, and this is a length of time",
                     "write a number of rows, or ROWS_RANGE for a length of time",
                 )
         if end.offset is None:
-            raise FrameError("end", "a frame can't end at UNBOUNDED PRECEDING", "write AND CURRENT ROW")
+            raise PartError("end", "a frame can't end at UNBOUNDED PRECEDING", "write AND CURRENT ROW")
         oldest = start.offset if start.offset is None else start.offset - start.open
         newest = end.offset + end.open
         if oldest is not None and oldest < max(newest, 0):
-            raise FrameError(
+            raise PartError(
                 "start",
                 "this frame starts after it ends",
                 "write the bound that lies farther back first: BETWEEN 3 PRECEDING AND 1 PRECEDING",
             )
         if maxsize is not None and kind is Kind.ROWS:
-            raise FrameError(
+            raise PartError(
                 "maxsize",
                 "MAXSIZE is for ROWS_RANGE: a frame of ROWS has its size in its bounds",
                 "write the number of rows as the start of the frame",
             )
         if maxsize is not None and maxsize < 1:
-            raise FrameError("maxsize", "MAXSIZE must be at least 1", "write MAXSIZE 1 or more, or leave it out")
+            raise PartError("maxsize", "MAXSIZE must be at least 1", "write MAXSIZE 1 or more, or leave it out")
         return cls(kind, oldest, max(newest, 0), maxsize, **flags)
 
     @property

@@ -19,8 +19,8 @@ from dbt.adapters.sparkstream.sql.core.traced import Span, Traced
 SPAN = "span"
 """Key under which the parser keeps a node's Span in its meta."""
 CLAUSES = "clauses"
-"""Key under which the parser keeps in the meta of a SELECT where each clause begins: `where`, `order` and so on, `list`
-for its items; and `end`."""
+"""Key under which the parser keeps in the meta of a SELECT where each clause begins: `where`, `order` and so on; and
+`end`."""
 INSIDE = "inside"
 """Key under which the parser keeps in the meta of a window of Spark's own what stands between its parentheses."""
 LAST_BOUND = "last_bound"

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import PartError
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, Interval
 from dbt.adapters.sparkstream.sql.core.limits import most_windows
 from dbt.adapters.sparkstream.sql.core.tree import find
@@ -16,23 +17,14 @@ LONGEST_APART = Interval.of("28", "day")
 """Longest size of windows that never begin in one skipped hour and end in another."""
 
 
-class WindowError(ValueError):
-    """Lengths that make no window. `argument` names the wrong one, such as `slide`."""
-
-    def __init__(self, argument: str, message: str, hint: str | None = None) -> None:
-        self.argument = argument
-        self.hint = hint
-        super().__init__(message)
-
-
 def _positive(argument: str, value: Interval) -> None:
     if value <= ZERO:
-        raise WindowError(argument, f"window {argument} must be positive", f"write a {argument} such as '10 minutes'")
+        raise PartError(argument, f"window {argument} must be positive", f"write a {argument} such as '10 minutes'")
     if value.micros % MILLISECOND.micros:
         # window_time is the end less a millisecond, and Flink's windows are of whole milliseconds.
         millis = value.micros // MILLISECOND.micros + 1
         unit = "millisecond" if millis == 1 else "milliseconds"
-        raise WindowError(
+        raise PartError(
             argument,
             f"window {argument} must be whole milliseconds",
             f"write '{millis} {unit}', INTERVAL '{millis / 1000:g}' SECOND",
@@ -45,7 +37,7 @@ def _bounded(argument: str, step: Interval, size: Interval) -> None:
     windows = -(-size.micros // step.micros)
     if windows > most:
         longer = Interval(-(-size.micros // most // MILLISECOND.micros) * MILLISECOND.micros)
-        raise WindowError(
+        raise PartError(
             argument,
             f"a row is in {windows:,} of these windows, and {most:,} is the most",
             f"write a {argument} of {longer.words()} or more, or set max_windows in the model's config or the profile",
@@ -65,7 +57,7 @@ class Tumble:
     def __post_init__(self) -> None:
         _positive("size", self.size)
         if abs(self.offset.micros) >= self.size.micros:
-            raise WindowError(
+            raise PartError(
                 "offset",
                 f"the offset ({self.offset.words()}) must be smaller than the size ({self.size.words()})",
                 f"write the offset between -{self.size.words()} and {self.size.words()}",
@@ -130,7 +122,7 @@ class Cumulate:
         _positive("size", self.size)
         _bounded("step", self.step, self.size)
         if self.size.micros % self.step.micros:
-            raise WindowError(
+            raise PartError(
                 "size",
                 f"the size ({self.size.words()}) must be a whole multiple of the step ({self.step.words()})",
                 f"write a size such as '{(self.step * max(1, self.size // self.step)).words()}'",

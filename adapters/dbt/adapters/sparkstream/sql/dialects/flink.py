@@ -7,15 +7,14 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from sqlglot import exp
-from sqlglot.generators.spark import SparkGenerator
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers
 from dbt.adapters.sparkstream.sql.core.nodes import UNITS, Difference, Unknown, WhenValues
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.core.tree import find
-from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, WindowFunction
-from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream, window_function_sql
+from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
+from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path
 from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
@@ -23,12 +22,6 @@ from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
 from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
-
-_ENDS = (
-    *(TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING),
-    *(TokenType.ORDER_BY, TokenType.LIMIT, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT),
-)
-"""Tokens that no comma stands before."""
 
 TIME_DIGITS = 3
 """The most digits behind the second that TIME has."""
@@ -181,18 +174,10 @@ class Flink(SparkStream):
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             # ROW<v INT> and AS ROW(v INT) are what sqlglot calls a struct; ROW(1, 2) is a call.
             _check_functions_of_tables(raw_tokens, sql)
-            _check_commas(raw_tokens, sql)
             _check_escapes(raw_tokens, sql)
             before, behind = [None, *raw_tokens[:-1]], [*raw_tokens[1:], None]
             tokens = [_as_struct(*three) for three in zip(before, raw_tokens, behind, strict=True)]
             return super().parse(tokens, sql)
-
-    class Generator(SparkGenerator):
-        TRANSFORMS = {
-            **SparkGenerator.TRANSFORMS,
-            WindowFunction: window_function_sql,
-            WhenValues: lambda self, values: self.expressions(values, flat=True),
-        }
 
 
 def rowtimes(tree: exp.Expr) -> Iterator[exp.Identifier]:
@@ -233,13 +218,6 @@ def _check_functions_of_tables(tokens: list[Token], sql: str) -> None:
                     f"{name.text.upper()} is a function of tables, and no window: it has no counterpart in Spark",
                     "write a table function of Spark's in Python (UDTF), and call it outside the Flink SQL",
                 )
-
-
-def _check_commas(tokens: list[Token], sql: str) -> None:
-    """Refuses a comma that nothing stands behind; sqlglot reads over it."""
-    for comma, following in zip(tokens, [*tokens[1:], None], strict=True):
-        if comma.token_type == TokenType.COMMA and (following is None or following.token_type in _ENDS):
-            raise error_at(sql, (comma.start, comma.end + 1), "something is missing behind this comma", None)
 
 
 def _check_escapes(tokens: list[Token], sql: str) -> None:

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.frames import CURRENT_ROW, UNBOUNDED, Bound, Frame, FrameError, Kind
+from dbt.adapters.sparkstream.sql.core.errors import PartError
+from dbt.adapters.sparkstream.sql.core.frames import CURRENT_ROW, UNBOUNDED, Bound, Frame, Kind
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.placed import PlacedParser
@@ -79,7 +80,7 @@ class FrameGrammar(PlacedParser):
                 instance_not_in_window="INSTANCE_NOT_IN_WINDOW" in flags,
                 unitless=by_number,
             )
-        except FrameError as error:
+        except PartError as error:
             advice = error.hint and error.hint.replace("ROWS_RANGE", self.BY_KEY)
             raise self._error(str(error), advice, *places[error.part]) from None
 

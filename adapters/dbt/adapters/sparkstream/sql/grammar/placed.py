@@ -71,10 +71,6 @@ class PlacedParser(SparkParser):
         return error_at(self.sql, span_of(first, last or first), message, hint)
 
     # -- queries -------------------------------------------------------------------------------------
-    def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
-        self._starts[-1]["list"] = self._curr.start if self._curr else len(self.sql)
-        return super()._parse_projections()
-
     # Named arguments: on Python 3.13, *args for a method of super() take of C's stack, which no setting enlarges.
     def _parse_from(
         self, joins: bool = False, skip_from_token: bool = False, consume_pipe: bool = False

@@ -23,7 +23,7 @@ _UNIT_FIRST = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "
 _SPANS = {("YEAR", "MONTH"), *combinations(("DAY", "HOUR", "MINUTE", "SECOND"), 2)}
 """First and last unit of a length of time: `INTERVAL '1-2' YEAR TO MONTH`."""
 
-_PLACED = ("statement", "table", "cte", "function", "lambda", "unary", "ordered")
+_PLACED = ("statement", "table", "cte", "expression", "function", "lambda", "unary", "ordered")
 """Pieces of the grammar whose span is noted; operators follow from these."""
 
 
@@ -66,7 +66,7 @@ class SpanParser(WindowParser):
 
 
 class ForeignParser(SpanParser):
-    """Reads what other systems write otherwise than Spark: arrays in brackets, intervals of one unit."""
+    """Reads arrays in brackets, which other systems have."""
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
         self._note_brackets(this)  # [1] has just been read, of [1][2]
@@ -99,15 +99,6 @@ class ForeignParser(SpanParser):
             self._retreat(self._index - 2)
             length.set("unit", span.this)
         return length
-
-    def _parse_interval(self, *args: Any, **kwargs: Any) -> exp.Add | exp.Interval | None:
-        first = self._curr
-        node = super()._parse_interval(*args, **kwargs)
-        if isinstance(node, exp.Add):  # INTERVAL 1 HOUR 2 MINUTES: sqlglot has made a sum of it
-            raise self._error(
-                "an interval has one number and one unit", "write INTERVAL '1:30' HOUR TO MINUTE", first, self._prev
-            )
-        return node
 
 
 def _name_no_column(node: exp.Expr) -> None:

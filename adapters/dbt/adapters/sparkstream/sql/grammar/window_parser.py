@@ -8,8 +8,9 @@ from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
+from dbt.adapters.sparkstream.sql.core.errors import PartError
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, Window, WindowError, WindowFunction
+from dbt.adapters.sparkstream.sql.core.windows import WINDOWS, Window, WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.argument_grammar import ArgumentGrammar, usage
 from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 
@@ -77,8 +78,8 @@ class WindowParser(ArgumentGrammar):
         intervals: dict[str, Any] = {name: None if name in columns else value for name, value in values.items()}
         try:
             window: Window = window_type(**intervals)
-        except WindowError as error:
-            raise self._error(str(error), error.hint, *arguments[error.argument][0]) from None
+        except PartError as error:
+            raise self._error(str(error), error.hint, *arguments[error.part][0]) from None
         if keys and window_type.name != "SESSION":
             raise self._error(
                 f"{window_type.name} takes no PARTITION BY: only SESSION has keys",

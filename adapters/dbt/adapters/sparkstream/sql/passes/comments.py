@@ -13,15 +13,18 @@ _COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
 
 def comments(source: Source) -> Iterator[Edit]:
     r"""`-- x` of OpenMLDB's `# x`, and `-- C:\ ` of `-- C:\`: Spark takes the line behind such a backslash in."""
-    text = source.text
-    if "#" not in text and "\\\n" not in text:
+    if "#" not in source.text and "\\\n" not in source.text:
         return
-    at = 0
-    ends = [(token.start, token.end + 1) for token in source.tokens_in((0, len(text)))]
-    for start, end in [*ends, (len(text), 0)]:
-        for comment in _COMMENT.finditer(text, at, start):
-            if comment[0].startswith("#"):
-                yield Edit((comment.start(), comment.start() + 1), lambda: "--")
-            if not comment[0].startswith("/*") and comment[0].endswith("\\"):
-                yield Edit((comment.end() - 1, comment.end()), lambda: "\\ ")
-        at = end
+    for comment in between_tokens(source):
+        if comment[0].startswith("#"):
+            yield Edit((comment.start(), comment.start() + 1), lambda: "--")
+        if not comment[0].startswith("/*") and comment[0].endswith("\\"):
+            yield Edit((comment.end() - 1, comment.end()), lambda: "\\ ")
+
+
+def between_tokens(source: Source) -> Iterator[re.Match[str]]:
+    """The comments of a text; SELECT's hint is a token to sqlglot."""
+    at, end = 0, len(source.text)
+    for start, behind in [*((token.start, token.end + 1) for token in source.tokens), (end, end)]:
+        yield from _COMMENT.finditer(source.text, at, start)
+        at = behind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 
@@ -18,7 +19,9 @@ def normal_form(node: exp.Expr) -> str:
 
 
 def _as_call(node: exp.Expr) -> exp.Expr:
-    """A call over a window of ours as a plain call, since sqlglot can't write our windows."""
+    """A window of ours as a plain call, since sqlglot can't write our windows."""
+    if isinstance(node, WindowFunction):
+        return exp.func(f"{node.window}", *node.iter_expressions())
     if not isinstance(node, FramedWindow):
         return node
     window = node.value

@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
 from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
+from dbt.adapters.sparkstream.sql.passes.comments import between_tokens
 from dbt.adapters.sparkstream.sql.passes.flink.frames import has_ignored_frame
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FunctionKind, record
 
@@ -45,7 +46,7 @@ class Hints:
 
     def _found(self) -> Iterator[tuple[Span, list[str], list[str]]]:
         """Hints that Spark lacks in part, such as all hints behind a table: span, parts to keep, names to leave out."""
-        for span, in_select in _hints(self.source.text, self.source.tokens):
+        for span, in_select in _hints(self.source):
             parts = self._parts(span)
             gone = [name for name, _ in parts if not (in_select and name in _KEPT)]
             if gone:
@@ -69,32 +70,13 @@ class Hints:
         return [(tokens[piece.start].text.upper(), inner[slice(*tokens.span(piece))]) for piece in pieces]
 
 
-def _hints(text: str, tokens: Tokens) -> Iterator[tuple[Span, bool]]:
+def _hints(source: Source) -> list[tuple[Span, bool]]:
     """Span of each hint, and whether SELECT stands before the hint; sqlglot takes other hints for comments."""
-    if "/*+" not in text:
-        return
-    at = 0
-    for token in tokens:
-        yield from ((span, False) for span in _between(text, at, token.start))
-        if token.token_type is TokenType.HINT:
-            yield (token.start, token.end + 1), True
-        at = token.end + 1
-    yield from ((span, False) for span in _between(text, at, len(text)))
-
-
-def _between(text: str, at: int, end: int) -> Iterator[Span]:
-    """The hints among the comments and white space between two tokens."""
-    while at < end:
-        if text.startswith("--", at):
-            line = text.find("\n", at)
-            at = end if line < 0 else line
-        elif text.startswith("/*", at):
-            closing = text.find("*/", at) + 2
-            if text.startswith("/*+", at):
-                yield at, closing
-            at = closing
-        else:
-            at += 1
+    if "/*+" not in source.text:
+        return []
+    found = [(comment.span(), False) for comment in between_tokens(source) if comment[0].startswith("/*+")]
+    tokens = (token for token in source.tokens if token.token_type is TokenType.HINT)
+    return sorted([*found, *(((token.start, token.end + 1), True) for token in tokens)])
 
 
 def ignored(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:

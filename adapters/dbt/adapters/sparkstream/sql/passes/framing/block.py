@@ -25,25 +25,13 @@ class Block:
         self.select = select
         span, tokens = select.meta[SPAN], source.tokens
         places = dict(select.meta.get(CLAUSES) or {"select": span[0], "end": span[1]})
-        end, items = places.pop("end"), places.pop("list", None)
+        end = places.pop("end")
         clauses = sorted((start, name) for name, start in places.items())
         ends = [*(tokens[tokens.at(start) - 1].end + 1 for start, _ in clauses[1:]), end]
         self.clauses: dict[str, Span] = {name: (start, last) for (start, name), last in zip(clauses, ends, strict=True)}
         # The CTEs before SELECT are no part of it.
         self.span: Span = places["select"], end
-        self.projections = self._items(end if items is None else items)
-
-    def _items(self, start: int) -> list[Span]:
-        """Where each item of the SELECT list stands."""
-        tokens, end = self.source.tokens, self.clauses["select"][1]
-        places = tokens.within((start, end))
-        items = tokens.pieces(places.start, places.stop)
-        if len(items) > 1 and not items[-1]:  # a comma before FROM (OpenMLDB)
-            items.pop()
-        if len(items) > 1 and (gap := next((item for item in items if not item), None)) is not None:
-            comma = tokens[gap.stop].start
-            raise self.source.error((comma, comma + 1), "nothing stands before this comma", "leave it out")
-        return [tokens.span(item) if item else (end, end) for item in items]
+        self.projections: list[Span] = list(map(source.span, select.expressions))
 
     def trim(self, span: Span) -> Span:
         """A span without the white space and comments around it."""
@@ -82,7 +70,7 @@ class Block:
 
     def star(self, index: int) -> exp.Star | None:
         """The star of an item of the SELECT list, such as `*`, `t.*` and `* EXCEPT (a)`; None for another item."""
-        item = self.select.expressions[index] if index < len(self.select.expressions) else None
+        item = self.select.expressions[index]
         star = item.this if isinstance(item, exp.Column) else item
         return star if isinstance(star, exp.Star) else None
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
@@ -15,8 +14,8 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FROM_LAST, FramedWindow, 
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, inside
 
-_CALLED = (exp.Func, exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
-"""What stands before OVER."""
+_BEHIND_CALL = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
+"""What stands between a call and OVER."""
 
 
 @dataclass(eq=False)
@@ -112,8 +111,9 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None]) 
         if id(node) in definitions:
             continue
         window = _window_of(source, node, windows)
-        if window and isinstance(node.this, _CALLED):  # else Spark refuses OVER there
-            found.append(_read(source, node, window))
+        call = _read(source, node, window) if window else None
+        if call is not None:
+            found.append(call)
     found.sort(key=lambda c: (c.span[0], -c.span[1]))
     outer: list[Call] = []
     for call in found:
@@ -151,15 +151,17 @@ def _window_of(source: Source, node: exp.Window, windows: dict[str, Window | Non
     return windows[name.name.lower()]
 
 
-def _read(source: Source, node: exp.Window, window: Window) -> Call:
+def _read(source: Source, node: exp.Window, window: Window) -> Call | None:
+    """A call with OVER; None for what is no call of a function, behind which Spark refuses OVER."""
     function, ignore, condition = node.this, False, None
-    while isinstance(function, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)):
+    while isinstance(function, _BEHIND_CALL):
         ignore = ignore or isinstance(function, exp.IgnoreNulls)
         condition = function.expression.this if isinstance(function, exp.Filter) else condition
         function = function.this
-    span = source.span(node)
-    call = read_call(source, function, source.tokens.at(span[0]), window)
-    call.span, call.filter, call.ignore_nulls = span, condition, ignore
+    if not isinstance(function, exp.Anonymous):
+        return None
+    call = read_call(source, function, window)
+    call.span, call.filter, call.ignore_nulls = source.span(node), condition, ignore
     call.from_last = bool(function.meta.get(FROM_LAST))
     item: exp.Expr = node
     while isinstance(item.parent, (exp.Paren, exp.Alias)):
@@ -168,25 +170,13 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call:
     return call
 
 
-def read_call(source: Source, function: exp.Expr, name: int, window: Window) -> Call:
-    """Reads a call.
-
-    Args:
-        name: the place of the token of its name.
-    """
-    tokens = source.tokens
-    closing = tokens.behind(name + 1) - 1
-    for piece in tokens.pieces(name + 2, closing) if name + 2 < closing else []:
-        if not piece:
-            missing = tokens[piece.stop]
-            what = "comma" if missing.token_type == TokenType.COMMA else ")"
-            raise source.error((missing.start, missing.end + 1), f"an argument is missing before this {what}")
-    place = tokens.span(range(name, closing + 1))
-    arguments = function.expressions if isinstance(function, exp.Anonymous) else list(function.iter_expressions())
+def read_call(source: Source, function: exp.Anonymous, window: Window) -> Call:
+    """Reads a call."""
+    place, arguments = source.call_span(function), function.expressions
     distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
     if distinct:
         arguments = arguments[0].expressions
-    call = Call(tokens[name].text.upper(), place, place, arguments, window, distinct)
+    call = Call(function.name.upper(), place, place, arguments, window, distinct)
     call.inner = [each for argument in arguments for each in _inner(source, argument, window)]
     return call
 
@@ -194,7 +184,7 @@ def read_call(source: Source, function: exp.Expr, name: int, window: Window) -> 
 def _inner(source: Source, part: exp.Expr, window: Window) -> Iterator[Call]:
     """The outermost aggregates in an argument."""
     if isinstance(part, exp.Anonymous) and part.name.upper() in AGGREGATES:
-        yield read_call(source, part, source.tokens.at(part.meta["start"]), window)
+        yield read_call(source, part, window)
     else:
         for child in part.iter_expressions():
             yield from _inner(source, child, window)

@@ -3,17 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import COMPACT, Around, by_type, dashed, text
-from dbt.adapters.sparkstream.sql.passes.framing.times import may_be_time
 
+Around = Sequence[str]
+"""The texts before the first argument, between the arguments, and behind the last one that is kept."""
 Conversion = Callable[[exp.Expr, "str | None"], "Around | None"]
 """Value and its type -> the SQL before and behind the value; None where Spark's own conversion gives the same."""
+
+
+def by_type(body: str) -> Around:
+    """The texts around a value whose type only Spark knows, to name it v in an expression."""
+    return "get(transform(array(", f"), v -> {body}), 0)"
+
+
+_ZEROS_AT_THE_END = "'([.][0-9]*[1-9])0+(?=e|$)|[.]0+(?=e|$)', '$1'"
+TO_INT = ("CAST(", " AS INT)")
+TEXT_OF_FLOAT = ("regexp_replace(nullif(format_string('%g', CAST(", f" AS DOUBLE)), 'null'), {_ZEROS_AT_THE_END})")
+"""A DOUBLE as text, in at most six digits: 1, 0.333333 and 1e+10, where Spark writes 1.0 and 1.0E10."""
+
+
+def text(type_: str | None) -> Around | None:
+    """The SQL around the value of STRING(value); None where Spark's CAST gives the same text."""
+    if type_ in ("float", "double"):
+        return TEXT_OF_FLOAT
+    if type_ == "timestamp":
+        return "date_format(", ", 'yyyy-MM-dd HH:mm:ss')"
+    if type_ is not None:
+        return None
+    return by_type(
+        f"CASE WHEN typeof(v) IN ('float', 'double') THEN {'CAST(v AS STRING)'.join(TEXT_OF_FLOAT)} "
+        "WHEN typeof(v) = 'timestamp' THEN left(CAST(v AS STRING), 19) ELSE CAST(v AS STRING) END"
+    )
+
+
+COMPACT = ", '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3')"
+"""What stands behind the text of a day in regexp_replace, to put it into Spark's form."""
+
+
+def dashed(value: exp.Expr, type_: str | None) -> Around:
+    """The texts around the text of a day, which may be 20200522 in OpenMLDB, and is 2020-05-22 in Spark."""
+    if isinstance(value, exp.Literal) and not re.fullmatch(r"\d{8}", value.name):
+        return ("", "")
+    return ("regexp_replace(", COMPACT) if type_ is None or is_string(type_) else ("", "")
 
 
 def _millis(value: exp.Expr, type_: str | None) -> Around | None:
@@ -109,17 +145,17 @@ TYPES_OF_CONVERSIONS = {name: SPARK_TYPES.get(name, name).lower() for name in CO
 """Function -> the Spark type that it converts to."""
 
 
-def conversion(name: str, value: exp.Expr, type_: str | None, times: frozenset[str]) -> Around | None:
+def conversion(name: str, value: exp.Expr, type_: str | None, *, timed: bool) -> Around | None:
     """What stands around the argument of a conversion in Spark SQL; None where Spark's own does the same.
 
     Args:
         name: the function that converts, such as `INT`.
         type_: the type of the value, if it is known.
-        times: the columns that may well be times.
+        timed: whether the value may well be a time.
     """
     if type_ == "date" and name in (*_NUMBERS, "BIGINT", "INT64"):
         raise RefusedError("a date is no number: without ANSI, Spark gives NULL", "write datediff(d, '2020-01-01')")
-    if type_ is None and name in _NUMBERS and may_be_time(value, times):
+    if type_ is None and name in _NUMBERS and timed:
         return _of_likely_time(name)
     renamed = (f"{TYPES_OF_CONVERSIONS[name]}(", ")") if name in SPARK_TYPES else None
     return CONVERSIONS[name](value, type_) or renamed

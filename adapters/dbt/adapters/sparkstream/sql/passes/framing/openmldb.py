@@ -25,23 +25,29 @@ from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, usage
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, read_call
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
-from dbt.adapters.sparkstream.sql.passes.framing.conversions import CONVERSIONS, SPARK_TYPES, conversion
-from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
-from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
-    SCALARS,
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import (
+    CONVERSIONS,
+    SPARK_TYPES,
     TEXT_OF_FLOAT,
     TO_INT,
     Around,
-    named,
-    substring,
+    conversion,
     text,
-    whole,
 )
+from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
+from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, named, substring, whole
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
 from dbt.adapters.sparkstream.sql.passes.framing.streams import Stream
-from dbt.adapters.sparkstream.sql.passes.framing.times import is_millis, is_shift, likely_times, shift, shifted_column
+from dbt.adapters.sparkstream.sql.passes.framing.times import (
+    is_millis,
+    is_shift,
+    likely_times,
+    may_be_time,
+    shift,
+    shifted_column,
+)
 
 _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
@@ -157,13 +163,16 @@ class OpenMLDBSpelling:
         try:
             around = None
             if name in CONVERSIONS and len(types) == 1:
-                around = conversion(name, arguments[0], types[0], self._times)
+                around = self._conversion(name, arguments[0], types[0])
             if function is not None and function.around is not None:
                 around = function.around(arguments, types)
         except RefusedError as error:
             raise self._source.error(span, str(error), error.hint) from None
         if around is not None:
             yield from self._around(span, around)
+
+    def _conversion(self, name: str, value: exp.Expr, type_: str | None) -> Around | None:
+        return conversion(name, value, type_, timed=may_be_time(value, self._times))
 
     def _joined(self, call: Span, separator: exp.Expr) -> Iterator[Edit]:
         """CONCAT_WS is NULL if a value is, where Spark leaves the value out: `concat(a, '-', b)`."""
@@ -208,7 +217,7 @@ class OpenMLDBSpelling:
         name = (spark_type(node.to) or "").upper()
         type_ = self._type(node.this, node)
         try:
-            around = conversion(name, node.this, type_, self._times) if name in CONVERSIONS else None
+            around = self._conversion(name, node.this, type_) if name in CONVERSIONS else None
         except RefusedError as error:
             raise self._source.error(whole, str(error), error.hint) from None
         if around is None:
@@ -354,7 +363,7 @@ class OpenMLDBSpelling:
     def _grouped_call(self, node: exp.Anonymous, select: FramedSelect) -> Iterator[Edit]:
         span = self._source.call_span(node)
         window = Window(None, WindowSpec(span, _WHOLE), span)
-        group = _Group(select, read_call(self._source, node, self._source.tokens.at(span[0]), window))
+        group = _Group(select, read_call(self._source, node, window))
         if group.name in _IN_ORDER:
             raise group.fail(
                 f"{group.word} goes by the order of rows, and needs a window",

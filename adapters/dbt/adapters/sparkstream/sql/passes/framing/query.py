@@ -334,15 +334,9 @@ class Query:
         mine = self._select.calls_in(item) if replaced else []
         for call in mine:
             yield call.span, replaced[call]
-        if mine and not self._is_named(index):
+        if mine and not isinstance(block.select.expressions[index], (exp.Alias, exp.Aliases)):
             name = self._output_name(index, item, mine)
             yield (item[1], item[1]), f" AS {backticked(name)}"
-
-    def _is_named(self, index: int) -> bool:
-        """Whether an item of the SELECT list has an alias."""
-        return index < len(self._select.select.expressions) and isinstance(
-            self._select.select.expressions[index], (exp.Alias, exp.Aliases)
-        )
 
     def _output_name(self, index: int, item: Span, calls: list[Call]) -> str:
         """The name of a column without an alias: as OpenMLDB or SQLstream has it, else its text."""

@@ -15,11 +15,10 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, is_string
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, common, same
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import TEXT_OF_FLOAT, TO_INT, Around, by_type, dashed
 
-Around = Sequence[str]
-"""The texts before the first argument, between the arguments, and behind the last one that is kept."""
 ScalarRule = Callable[[Sequence[exp.Expr], Sequence["str | None"]], "Around | None"]
 """Arguments of a call and their types -> the SQL around them; None where Spark's own function gives the same."""
 
@@ -31,13 +30,13 @@ def named(value: str, body: str) -> Around:
     return (*starts, f")), v -> {body}), 0)")
 
 
-def by_type(body: str) -> Around:
-    """The texts around a value whose type only Spark knows, to name it v in an expression."""
-    return "get(transform(array(", f"), v -> {body}), 0)"
-
-
 def _fixed(*around: str) -> ScalarRule:
     return lambda arguments, types: around if len(around) == len(arguments) + 1 else None
+
+
+def _of_one(rule: Callable[[str | None], Around | None]) -> ScalarRule:
+    """The rule of a function of one value, from the type of the value."""
+    return lambda arguments, types: rule(types[0]) if len(arguments) == 1 else None
 
 
 def _called(name: str) -> ScalarRule:
@@ -45,40 +44,17 @@ def _called(name: str) -> ScalarRule:
     return lambda arguments, types: (f"{name}(", *[", "] * (len(arguments) - 1), ")") if arguments else None
 
 
-def _refused(name: str, instead: str) -> ScalarRule:
+def _hashed(name: str) -> ScalarRule:
     def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-        raise RefusedError(f"Spark has no {name}, and no other function gives its numbers", f"write {instead}")
+        hint = "write xxhash64(x), which gives other numbers"
+        raise RefusedError(f"Spark has no {name}, and no other function gives its numbers", hint)
 
     return rule
 
 
 # -- texts ---------------------------------------------------------------------------------------------
-_ZEROS_AT_THE_END = "'([.][0-9]*[1-9])0+(?=e|$)|[.]0+(?=e|$)', '$1'"
-TO_INT = ("CAST(", " AS INT)")
-TEXT_OF_FLOAT = ("regexp_replace(nullif(format_string('%g', CAST(", f" AS DOUBLE)), 'null'), {_ZEROS_AT_THE_END})")
-"""A DOUBLE as text, in at most six digits: 1, 0.333333 and 1e+10, where Spark writes 1.0 and 1.0E10."""
-
-
-def text(type_: str | None) -> Around | None:
-    """The SQL around the value of STRING(value); None where Spark's CAST gives the same text."""
-    if type_ in ("float", "double"):
-        return TEXT_OF_FLOAT
-    if type_ == "timestamp":
-        return "date_format(", ", 'yyyy-MM-dd HH:mm:ss')"
-    if type_ is not None:
-        return None
-    return by_type(
-        f"CASE WHEN typeof(v) IN ('float', 'double') THEN {'CAST(v AS STRING)'.join(TEXT_OF_FLOAT)} "
-        "WHEN typeof(v) = 'timestamp' THEN left(CAST(v AS STRING), 19) ELSE CAST(v AS STRING) END"
-    )
-
-
 def _like(operator: str) -> ScalarRule:
-    def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-        escape = [" ESCAPE "] if len(arguments) == 3 else []
-        return ("(", f" {operator} ", *escape, ")")
-
-    return rule
+    return lambda arguments, types: ("(", f" {operator} ", *([" ESCAPE "] if len(arguments) == 3 else []), ")")
 
 
 def _regexp_like(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
@@ -193,36 +169,26 @@ def whole(function: str, type_: str | None) -> Around | None:
     return by_type(f"IF(abs(v) < 4503599627370496D, CAST({function}(v) AS DOUBLE), CAST(v AS DOUBLE))")
 
 
-def _truncate(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    if len(arguments) != 1:
-        return None
-    if types[0] in ("timestamp", "date"):  # of which Spark would take the seconds, or NULL
-        raise RefusedError(f"a {types[0]} is no number to truncate", "write bigint(ts), which is in milliseconds")
-    if types[0] in INTEGERS:
-        return ("(", ")") if types[0] in ("int", "bigint") else ("CAST(", " AS INT)")
-    return whole("bigint", types[0]) or ("CAST(CAST(", " AS BIGINT) AS DOUBLE)")
+def _truncate(type_: str | None) -> Around:
+    if type_ in ("timestamp", "date"):  # of which Spark would take the seconds, or NULL
+        raise RefusedError(f"a {type_} is no number to truncate", "write bigint(ts), which is in milliseconds")
+    if type_ in INTEGERS:
+        return ("(", ")") if type_ in ("int", "bigint") else ("CAST(", " AS INT)")
+    return whole("bigint", type_) or ("CAST(CAST(", " AS BIGINT) AS DOUBLE)")
 
 
-def _absolute(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+def _absolute(type_: str | None) -> Around | None:
     """An INT of a SMALLINT, and a DOUBLE of a FLOAT."""
-    to = {"smallint": "INT", "float": "DOUBLE"}.get(types[0] or "") if len(arguments) == 1 else None
+    to = {"smallint": "INT", "float": "DOUBLE"}.get(type_ or "")
     return ("abs(CAST(", f" AS {to}))") if to else None
 
 
-def _increment(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    if len(arguments) != 1:
-        return None
-    return ("CAST(", " + 1 AS SMALLINT)") if types[0] == "smallint" else ("(", " + 1)")
-
-
-def _hex(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+def _hex(type_: str | None) -> Around | None:
     """HEX of a negative number has the digits of the number's type (8 for an INT); a DOUBLE is rounded."""
-    if len(arguments) != 1:
-        return None
-    masks = {"smallint": 0xFFFF, "int": 0xFFFFFFFF}
-    if types[0] in masks:
-        return ("hex(CAST(", f" AS BIGINT) & {masks[types[0] or '']}L)")
-    return ("hex(CAST(round(", ") AS BIGINT))") if types[0] in ("float", "double") else None
+    mask = {"smallint": 0xFFFF, "int": 0xFFFFFFFF}.get(type_ or "")
+    if mask:
+        return ("hex(CAST(", f" AS BIGINT) & {mask}L)")
+    return ("hex(CAST(round(", ") AS BIGINT))") if type_ in ("float", "double") else None
 
 
 def _of_float(name: str) -> ScalarRule:
@@ -250,27 +216,7 @@ def _logarithm(name: str) -> ScalarRule:
 
 def _field(name: str) -> ScalarRule:
     """A part of a time, which may be given in milliseconds."""
-
-    def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-        return (f"{name}(timestamp_millis(", "))") if len(arguments) == 1 and types[0] in INTEGERS else None
-
-    return rule
-
-
-def _week(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    of_number = _field("weekofyear")(arguments, types)
-    return of_number or (("weekofyear(", ")") if len(arguments) == 1 else None)
-
-
-COMPACT = ", '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3')"
-"""What stands behind the text of a day in regexp_replace, to put it into Spark's form."""
-
-
-def dashed(value: exp.Expr, type_: str | None) -> Around:
-    """The texts around the text of a day, which may be 20200522 in OpenMLDB, and is 2020-05-22 in Spark."""
-    if isinstance(value, exp.Literal) and not re.fullmatch(r"\d{8}", value.name):
-        return ("", "")
-    return ("regexp_replace(", COMPACT) if type_ is None or is_string(type_) else ("", "")
+    return _of_one(lambda type_: (f"{name}(timestamp_millis(", "))") if type_ in INTEGERS else None)
 
 
 def _add(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
@@ -299,8 +245,9 @@ def _unix_timestamp(arguments: Sequence[exp.Expr], types: Sequence[str | None]) 
 
 
 def _atan(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    name = "atan2" if len(arguments) == 2 else "atan"
-    return _of_float(name)(arguments, types) or (("atan2(", ", ", ")") if len(arguments) == 2 else None)
+    if len(arguments) != 2:
+        return _of_float("atan")(arguments, types)
+    return _of_float("atan2")(arguments, types) or ("atan2(", ", ", ")")
 
 
 # -- types -------------------------------------------------------------------------------------------------
@@ -357,20 +304,22 @@ SCALARS: dict[str, Scalar] = {
     **_each("POW POWER ATAN2", lambda name: Scalar(_of_float(name), _float_type, _as_number)),
     **_each("LN LOG LOG2 LOG10", lambda name: Scalar(_logarithm(name), _float_type, _as_number)),
     **_each("CEIL FLOOR PMOD", lambda _: Scalar(each=_as_number)),
-    "ABS": Scalar(_absolute, instead({"smallint": "int", "boolean": "int", "float": "double"}), _as_number),
+    "ABS": Scalar(_of_one(_absolute), instead({"smallint": "int", "boolean": "int", "float": "double"}), _as_number),
     "ADD": Scalar(
         _add,
         returns=lambda types, numbers: "timestamp" if "timestamp" in types else common(types, numbers),
         each=_as_number,
     ),
     "ATAN": Scalar(_atan, _float_type, _as_number),
-    "CEILING": Scalar(
-        lambda arguments, types: whole("ceil", types[0]) if len(arguments) == 1 else None, WHOLE, _as_number
-    ),
+    "CEILING": Scalar(_of_one(lambda type_: whole("ceil", type_)), WHOLE, _as_number),
     "EARTH_DISTANCE": Scalar(_fixed(*named("abcd", _HAVERSINE)), returns=always("double")),
-    "HEX": Scalar(_hex),
-    "INC": Scalar(_increment, same),
-    "TRUNCATE": Scalar(_truncate, instead({"smallint": "int", "boolean": "double", "float": "double"}), _as_number),
+    "HEX": Scalar(_of_one(_hex)),
+    "INC": Scalar(
+        _of_one(lambda type_: ("CAST(", " + 1 AS SMALLINT)") if type_ == "smallint" else ("(", " + 1)")), same
+    ),
+    "TRUNCATE": Scalar(
+        _of_one(_truncate), instead({"smallint": "int", "boolean": "double", "float": "double"}), _as_number
+    ),
     # any values
     "BOOL": Scalar(_called("boolean"), returns=_BOOLEAN),
     "IDENTITY": Scalar(_fixed("(", ")"), returns=same),
@@ -379,8 +328,7 @@ SCALARS: dict[str, Scalar] = {
     "MAKE_TUPLE": Scalar(_called("struct")),
     "MAXIMUM": Scalar(_edge(">"), returns=common),
     "MINIMUM": Scalar(_edge("<"), returns=common),
-    "FARM_FINGERPRINT": Scalar(_refused("farm_fingerprint", "xxhash64(x), which gives other numbers")),
-    "HASH64": Scalar(_refused("hash64", "xxhash64(x), which gives other numbers")),
+    **_each("FARM_FINGERPRINT HASH64", lambda name: Scalar(_hashed(name))),
     # texts
     **_each("REVERSE SUBSTRING", lambda _: Scalar(returns=_STRING)),
     "CHAR": Scalar(returns=_STRING),
@@ -405,20 +353,23 @@ SCALARS: dict[str, Scalar] = {
     **_each("JOIN FZ_JOIN", lambda _: Scalar(_called("array_join"), returns=_STRING)),
     "LIST_EXCEPT_BY_KEY": Scalar(_except(1)),
     "LIST_EXCEPT_BY_VALUE": Scalar(_except(2)),
-    "SPLIT": Scalar(_split),
-    **_each("SPLIT_ARRAY FZ_SPLIT", lambda _: Scalar(_split)),
+    **_each("SPLIT SPLIT_ARRAY FZ_SPLIT", lambda _: Scalar(_split)),
     **_each("SPLIT_BY_KEY FZ_SPLIT_BY_KEY", lambda _: Scalar(_split_pairs(0))),
     **_each("SPLIT_BY_VALUE FZ_SPLIT_BY_VALUE", lambda _: Scalar(_split_pairs(1))),
     # times
     **_each(
-        "YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEKOFYEAR", lambda name: Scalar(_field(name), of_time=True)
+        "YEAR MONTH DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR WEEKOFYEAR HOUR MINUTE SECOND",
+        lambda name: Scalar(_field(name), of_time=True),
     ),
-    **_each("HOUR MINUTE SECOND", lambda name: Scalar(_field(name), of_time=True)),
     "DATE_FORMAT": Scalar(_date_format),
     "DATEDIFF": Scalar(returns=_INT, each=dashed),
     "LAST_DAY": Scalar(_field("last_day"), of_time=True),
     "UNIX_TIMESTAMP": Scalar(_unix_timestamp),
-    "WEEK": Scalar(_week, _INT, of_time=True),
+    "WEEK": Scalar(
+        _of_one(lambda t: ("weekofyear(timestamp_millis(", "))") if t in INTEGERS else ("weekofyear(", ")")),
+        _INT,
+        of_time=True,
+    ),
 }
 """Functions that Spark has not, or has otherwise."""
 TIME_FUNCTIONS = frozenset(name for name, function in SCALARS.items() if function.of_time)

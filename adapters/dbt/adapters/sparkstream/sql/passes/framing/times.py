@@ -11,7 +11,8 @@ from decimal import Decimal
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin, OrderKey
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import TIME_FUNCTIONS, Around
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import Around
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import TIME_FUNCTIONS
 
 _LONG = 1000
 """Least number that, added to a column, may be milliseconds."""

@@ -13,6 +13,7 @@ from operator import add
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import PartError
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.checks import refuse_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
@@ -20,7 +21,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import Columns, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find, own
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
-from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble, WindowError
+from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
@@ -252,8 +253,8 @@ class GroupWindows:
                 raise source.error(place, f"{name}'s {argument}: {error}", error.hint) from None
         try:
             window = GROUP_WINDOWS[kind](**values)
-        except WindowError as error:
-            raise source.error(source.span(rest[names.index(error.argument)]), str(error), error.hint) from None
+        except PartError as error:
+            raise source.error(source.span(rest[names.index(error.part)]), str(error), error.hint) from None
         if isinstance(window, Hop) and window.slide > window.size:
             raise source.error(
                 span,
