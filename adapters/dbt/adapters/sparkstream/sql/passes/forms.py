@@ -21,7 +21,7 @@ def normal_form(node: exp.Expr) -> str:
 def _as_call(node: exp.Expr) -> exp.Expr:
     """A window of ours as a plain call, since sqlglot can't write our windows."""
     if isinstance(node, WindowFunction):
-        return exp.func(f"{node.window}", *node.iter_expressions())
+        return exp.func(f"{node.window}", *(part.transform(_as_call) for part in node.iter_expressions()))
     if not isinstance(node, FramedWindow):
         return node
     window = node.value
