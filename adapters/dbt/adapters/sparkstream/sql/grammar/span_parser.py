@@ -66,7 +66,7 @@ class SpanParser(WindowParser):
 
 
 class ForeignParser(SpanParser):
-    """Reads arrays in brackets, which other systems have."""
+    """Reads arrays in brackets and lengths of time, which other systems write otherwise than Spark."""
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
         self._note_brackets(this)  # [1] has just been read, of [1][2]
