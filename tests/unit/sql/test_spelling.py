@@ -234,6 +234,11 @@ def test_names_of_columns(given: str) -> None:
     )
 
 
+def test_a_part_of_a_text_by_words() -> None:
+    made = translate("SELECT SUBSTRING(s FROM -3 FOR i) AS y FROM t", "openmldb")
+    assert made == translate("SELECT SUBSTRING(s, -3, i) AS y FROM t", "openmldb")
+
+
 def test_aggregates_of_groups() -> None:
     made = translate("SELECT count_where(i, b), sum(x) AS y FROM t GROUP BY s", "openmldb", schema=SCHEMA)
     assert made == "SELECT count(CASE WHEN b THEN i END) AS `count_where(i, b)`, sum(x) AS y FROM t GROUP BY s"
@@ -242,7 +247,6 @@ def test_aggregates_of_groups() -> None:
         ("SELECT ew_avg(i, 0.5) FROM t GROUP BY s", "ew_avg(i, 0.5)"),
         ("SELECT top(i) FROM t", "top(i)"),
         ("SELECT ilike_match(s) FROM t", "ilike_match(s)"),
-        ("SELECT SUBSTRING(s FROM -3) FROM t", "SUBSTRING(s FROM -3)"),
         ("SELECT i FROM t CONFIG (execute_mode = 'request', values = (1))", "CONFIG"),
     ):
         with pytest.raises(TranslationError) as refused:

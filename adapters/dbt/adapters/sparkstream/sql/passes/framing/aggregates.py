@@ -131,7 +131,7 @@ AGGREGATES: dict[str, FrameAggregate] = {
     },
     "DISTINCT_COUNT": FrameAggregate(_BIGINT, ordered=False, over_rows=_distinct_count),
     "PERCENTILE": FrameAggregate(None, False, "x, 0.5", lambda call, rows: lists.percentile(rows, call.arguments[1])),
-    "MEDIAN": FrameAggregate(_DOUBLE, ordered=False, over_rows=lambda call, rows: lists.median(rows)),
+    "MEDIAN": FrameAggregate(_DOUBLE, ordered=False, over_rows=lambda call, rows: lists.percentile(rows, "0.5D")),
     **_of(("STDDEV", "STDDEV_SAMP"), FrameAggregate(ordered=False, over_rows=_deviation(sample=True, squared=False))),
     "STD": FrameAggregate(_DOUBLE, over_rows=_deviation(sample=True, squared=False)),
     "STDDEV_POP": FrameAggregate(ordered=False, over_rows=_deviation(sample=False, squared=False)),

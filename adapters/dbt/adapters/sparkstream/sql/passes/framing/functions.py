@@ -53,7 +53,7 @@ def call_sql(aggregate: Evaluation) -> str:
     if name in ("SUM", "AVG") and aggregate.call.distinct:
         values = _distinct_values(aggregate, condition, aggregate.take(1)[0])
         wide = "x + 0L" if name == "SUM" else "CAST(x AS DOUBLE)"
-        return lists.fold_values(name, f"transform({values}, x -> {wide})")
+        return lists.FOLDS[name](f"transform({values}, x -> {wide})")
     if name in CATEGORIES and name != "COUNT":
         aggregate.take(1)
     if name in CATEGORIES and len(aggregate.arguments) == 1:  # DISTINCT is nothing to MIN and MAX

@@ -36,24 +36,20 @@ def total(values: str) -> str:
     return f"aggregate(slice({values}, 2, greatest(size({values}) - 1, 0)), get({values}, 0), (s, x) -> s + x)"
 
 
-_FOLDS: dict[str, Callable[[str], str]] = {
+FOLDS: dict[str, Callable[[str], str]] = {
     "SUM": lambda v: let("vs", v, total("vs")),
     "COUNT": lambda v: f"CAST(size({v}) AS BIGINT)",
     "MIN": lambda v: f"array_min({v})",
     "MAX": lambda v: f"array_max({v})",
     "AVG": lambda v: let("vs", f"transform({v}, x -> CAST(x AS DOUBLE))", f"{total('vs')} / nullif(size(vs), 0)"),
 }
+"""Aggregates of an array without NULLs."""
 
 
 def fold(name: str, rows: str, condition: str | None = None) -> str:
     """SUM, COUNT, MIN, MAX or AVG of the argument a0."""
     where = f"filter({rows}, r -> {condition})" if condition else rows
-    return fold_values(name, known(where))
-
-
-def fold_values(name: str, values: str) -> str:
-    """SUM, COUNT, MIN, MAX or AVG of an array without NULLs."""
-    return _FOLDS[name](values)
+    return FOLDS[name](known(where))
 
 
 def by_category(name: str, rows: str, *, cond: str | None, category: str) -> str:
@@ -68,7 +64,7 @@ def by_category(name: str, rows: str, *, cond: str | None, category: str) -> str
         value = f"CAST(size(filter({mine}, r -> r.{cond})) AS DOUBLE) / size({mine})"
     else:
         kept += f" AND r.{cond}" if cond else ""
-        value = _FOLDS[name](f"transform({mine}, r -> r.a0)")
+        value = FOLDS[name](f"transform({mine}, r -> r.a0)")
     keys = f"array_sort(array_distinct(transform(kept, r -> r.{category})))"
     pairs = f"transform({keys}, k -> named_struct('k', k, 'v', {value}))"
     return let("kept", f"filter({rows}, r -> {kept})", pairs)
@@ -130,10 +126,6 @@ def percentile(rows: str, part: str) -> str:
     low, high = f"get(vs, CAST(floor({place}) AS INT))", f"get(vs, CAST(ceil({place}) AS INT))"
     between = f"{low} + ({high} - {low}) * ({place} - floor({place}))"
     return let("vs", values, f"CASE WHEN size(vs) > 0 THEN {between} END")
-
-
-def median(rows: str) -> str:
-    return percentile(rows, "0.5D")
 
 
 def deviation(rows: str, *, sample: bool, squared: bool) -> str:

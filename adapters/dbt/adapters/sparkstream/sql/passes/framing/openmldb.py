@@ -159,7 +159,7 @@ class OpenMLDBSpelling:
                 self._wrap(argument, by_itself)
         span = self._source.call_span(node)
         if name == "CONCAT_WS" and len(arguments) > 1:
-            yield from self._joined(span, arguments[0])
+            yield from self._joined(span, arguments)
         try:
             around = None
             if name in CONVERSIONS and len(types) == 1:
@@ -169,14 +169,15 @@ class OpenMLDBSpelling:
         except RefusedError as error:
             raise self._source.error(span, str(error), error.hint) from None
         if around is not None:
-            yield from self._around(span, around)
+            yield from self._around(span, arguments, around)
 
     def _conversion(self, name: str, value: exp.Expr, type_: str | None) -> Around | None:
         return conversion(name, value, type_, timed=may_be_time(value, self._times))
 
-    def _joined(self, call: Span, separator: exp.Expr) -> Iterator[Edit]:
+    def _joined(self, call: Span, arguments: list[exp.Expr]) -> Iterator[Edit]:
         """CONCAT_WS is NULL if a value is, where Spark leaves the value out: `concat(a, '-', b)`."""
-        first, *others = self._arguments(call)[1:] or [call]
+        separator, *joined_values = arguments
+        first, *others = map(self._source.span, joined_values)
         if isinstance(separator, exp.Literal):
             yield edit_to((call[0], first[0]), "concat(")
             ends = [first[1], *(end for _, end in others)]
@@ -187,17 +188,11 @@ class OpenMLDBSpelling:
         if len(values) <= len(others):
             raise self._source.error(call, f"concat_ws takes {len(values)} values here", "write concat(a, sep, b, ...)")
         joined = ", v.s, ".join(f"v.{value}" for value in values)
-        yield from self._around(call, named(f"s{values}", f"concat({joined})"))
+        yield from self._around(call, arguments, named(f"s{values}", f"concat({joined})"))
 
-    def _arguments(self, call: Span) -> list[Span]:
-        """Where the arguments of a call stand."""
-        tokens = self._source.tokens
-        opening = tokens.at(call[0]) + 1
-        return [tokens.span(piece) for piece in tokens.pieces(opening + 1, tokens.behind(opening) - 1) if piece]
-
-    def _around(self, call: Span, around: Around) -> Iterator[Edit]:
+    def _around(self, call: Span, arguments: list[exp.Expr], around: Around) -> Iterator[Edit]:
         """Other texts around the arguments of a call; arguments behind the last text are left out."""
-        kept = self._arguments(call)[: len(around) - 1]
+        kept = [self._source.span(argument) for argument in arguments[: len(around) - 1]]
         if len(kept) < len(around) - 1:
             raise self._source.error(
                 call, "this call has too few arguments", "write all of its arguments, with commas between them"
@@ -238,7 +233,8 @@ class OpenMLDBSpelling:
         start = node.args.get("start")
         if SPAN not in node.meta or start is None or (isinstance(start, exp.Literal) and start.name.strip("0")):
             return
-        yield from self._around(self._source.span(node), substring(node.args.get("length") is not None))
+        arguments = [node.this, start, *([length] if (length := node.args.get("length")) is not None else [])]
+        yield from self._around(self._source.span(node), arguments, substring(length is not None))
 
     def _rounded(self, node: exp.Floor | exp.Ceil) -> Iterator[Edit]:
         """FLOOR and CEIL of a DOUBLE are DOUBLEs, FLOOR and CEIL of a BOOL are whole numbers."""
@@ -247,7 +243,7 @@ class OpenMLDBSpelling:
             self._wrap(node.this, TO_INT)
         around = whole(name.lower(), type_) if SPAN in node.meta and not node.args.get("to") else None
         if around:
-            yield from self._around(self._source.span(node), around)
+            yield from self._around(self._source.span(node), [node.this], around)
 
     def _array(self, node: exp.Array) -> Iterator[Edit]:
         """array(1, 2) for [1, 2] and ARRAY[1, 2]."""
