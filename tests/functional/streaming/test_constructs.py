@@ -101,6 +101,10 @@ CONSTRUCTS = {
     "session_of_windows": f"SELECT {BOUNDS}, count(*) AS n FROM session((SELECT window_time AS t, k, sum(v) AS s "
     f"FROM tumble(bid, ts, '5 seconds') GROUP BY {BOUNDS}, window_time, k) PARTITION BY k, t, s, "
     f"max_duration => '15 seconds') GROUP BY {BOUNDS}",
+    "group_windows_of_group_windows": "SELECT tumble_start(t, INTERVAL '20' SECOND) AS window_start, "
+    "tumble_end(t, INTERVAL '20' SECOND) AS window_end, count(*) AS n, sum(c) AS c FROM (SELECT tumble_rowtime(ts, "
+    "INTERVAL '5' SECOND) AS t, k, count(*) AS c FROM bid GROUP BY tumble(ts, INTERVAL '5' SECOND), k) "
+    "GROUP BY tumble(t, INTERVAL '20' SECOND)",
     "named_sessions": f"SELECT {BOUNDS}, name, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') JOIN "
     f"VALUES ('a', 'Ada'), ('b', 'Bob') AS names (k, name) USING (k) GROUP BY {BOUNDS}, name",
     "distinct": f"SELECT {BOUNDS}, count(DISTINCT CASE v % 4 WHEN 0 THEN -0D WHEN 1 THEN 0D WHEN 2 THEN double('NaN') "
