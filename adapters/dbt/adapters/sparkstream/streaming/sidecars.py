@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, exactly
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, OnSlices
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import exactly, parent_of, path_of
+from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, batch_of, make, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable

@@ -1,4 +1,4 @@
-"""Values and names as Spark SQL writes them. Sinks use it in the driver's worker, so it imports no sqlglot."""
+"""Values, names and paths as Spark reads them. Sinks use it in the driver's worker, so it imports no sqlglot."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def named(text: str) -> str:
     if "(" in plain:
         is_sql = plain.find("(") < plain.find(")") and plain.count("(") == plain.count(")")
     return text if is_sql and len(parts) % 2 else backticked(text)
+
+
+def exactly(path: str) -> str:
+    """A path of which Spark takes nothing for a wildcard: `a[b]` is no `ab`."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", path)
 
 
 def string_literal(text: str) -> str:

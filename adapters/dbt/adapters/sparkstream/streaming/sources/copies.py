@@ -6,10 +6,11 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from dbt.adapters.sparkstream.sql.core.literals import exactly
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import Stored, exactly
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 
 PARTS = 50
 """So many text files of records are put into one."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.core.literals import exactly
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
@@ -14,7 +15,7 @@ from dbt.adapters.sparkstream.streaming.sources.copies import Copies
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions, ReadFiles, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import Stored, exactly, parent_of, path_of, within
+from dbt.adapters.sparkstream.streaming.spark.folders import Stored, parent_of, path_of, within
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
 

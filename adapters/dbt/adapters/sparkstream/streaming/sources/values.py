@@ -121,4 +121,4 @@ def seen(rows: DataFrame, source: StreamSource) -> DataFrame:
         rows.createOrReplaceTempView(READ_FROM)
         with spark_errors(f"{relation}: select"):
             return rows.sparkSession.sql(row_view(items).over(READ_FROM))
-    return rows.selectExpr(*columns) if source.has_values else rows
+    return rows.selectExpr(*columns)

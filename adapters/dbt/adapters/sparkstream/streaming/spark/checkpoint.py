@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
+from dbt.adapters.sparkstream.sql.core.literals import exactly
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka
 from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, Read, StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
-from dbt.adapters.sparkstream.streaming.worker.state import exactly
 
 LOOKS = 25
 PAUSE = 0.2

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.sparkstream.spark.connect import expression
-from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.sql.core.literals import backticked, exactly, string_literal
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
-from dbt.adapters.sparkstream.streaming.worker.state import exactly as exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.spark.connect import expression
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.sql.core.literals import backticked, exactly, string_literal
 from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
@@ -24,7 +24,6 @@ from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as OBSERVED_VALUES
 from dbt.adapters.sparkstream.streaming.sources.values import parsed, seen, unreadable
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
-from dbt.adapters.sparkstream.streaming.worker.state import exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,7 +78,7 @@ class Streams:
             rows = self._parsed(rows, source)
             count = expression(rows, f"count_if({unreadable(source.reader)}) AS unreadable")
             rows = rows.observe(OBSERVED_VALUES + source.view, count).where(f"NOT {unreadable(source.reader)}")
-        return seen(rows, source) if source.reader else rows
+        return seen(rows, source) if source.makes_columns else rows
 
     def _parsed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
         """Rows of a source, with the fields of each value as columns."""
@@ -201,7 +200,7 @@ class Streams:
         """Rows that a source has, as the stream gives them to the model."""
         if source.has_values:
             rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
-        rows = self._seen(seen(rows, source), source.seen)
+        rows = self._seen(seen(rows, source) if source.makes_columns else rows, source.seen)
         if source.event_time is not None and source.watermark is not None:
             rows = self._as_event_time(rows, source.event_time)
         return rows

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, overwrite, read
-from dbt.adapters.sparkstream.streaming.worker.state import lines_in
+from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, lines_in, overwrite, read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

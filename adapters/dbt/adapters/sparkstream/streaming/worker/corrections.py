@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,10 +79,8 @@ class Corrections:
             corrected = whole.where(f"NOT {self._among(its)}").unionByName(rows.where(self._among(its)))
             folder = f"{self.place}/{FOLDER}/{batch}_{uuid.uuid4().hex[:12]}/{number}={partition}"
             corrected.drop(number).write.format(self.file_format).save(folder)
-            escaped = folder.replace("\\", "\\\\").replace("'", "\\'")
-            spark.sql(
-                f"ALTER TABLE {self.table} PARTITION ({backticked(number)} = {partition}) SET LOCATION '{escaped}'"
-            )
+            moved = f"PARTITION ({backticked(number)} = {partition}) SET LOCATION {string_literal(folder)}"
+            spark.sql(f"ALTER TABLE {self.table} {moved}")
         placed = [end for its in found.values() for end in its]
         return rows.where(f"NOT {self._among(placed)}") if placed else rows
 

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.streaming.worker.state import lines_in
+from dbt.adapters.sparkstream.sql.core.literals import exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -206,6 +206,20 @@ def overwrite(rows: DataFrame, table: str) -> None:
 def read(rows: DataFrame) -> None:
     """Reads rows for nothing but the state, which reading them updates."""
     rows.write.format("noop").mode("overwrite").save()
+
+
+def lines_in(spark: SparkSession, folder: str) -> DataFrame | None:
+    """The lines of the files in a folder; None where there is no folder."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        rows = spark.read.text(exactly(folder))
+        rows.schema  # noqa: B018  over Spark Connect, Spark looks for the folder when it is asked for the columns
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return None
+        raise
+    return rows
 
 
 @dataclass(repr=False)  # its options may have a password

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from dbt.adapters.sparkstream.sql.core.literals import exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DAY = 24 * 60 * 60 * 1000
 """Milliseconds of a day."""
-
-
-def exactly(path: str) -> str:
-    """A path of which Spark takes nothing for a wildcard: `a[b]` is no `ab`."""
-    return re.sub(r"([\\*?\[\]{}])", r"\\\1", path)
-
-
-def lines_in(spark: SparkSession, folder: str) -> DataFrame | None:
-    """The lines of the files in a folder; None where there is no folder."""
-    from pyspark.errors import AnalysisException
-
-    try:
-        rows = spark.read.text(exactly(folder))
-        rows.schema  # noqa: B018  over Spark Connect, Spark looks for the folder when it is asked for the columns
-    except AnalysisException as error:
-        if error.getCondition() == "PATH_NOT_FOUND":
-            return None
-        raise
-    return rows
 
 
 @dataclass
