@@ -95,7 +95,9 @@ class ForeignParser(SpanParser):
         """A length of time. In `FLOOR(d - INTERVAL '1' YEAR TO WEEK)`, TO is FLOOR's: no length is YEAR TO WEEK."""
         length = super()._parse_interval_span(*args, **kwargs)
         span = length.args.get("unit")
-        if isinstance(span, exp.IntervalSpan) and (span.this.name.upper(), span.expression.name.upper()) not in _SPANS:
+        if not (isinstance(span, exp.IntervalSpan) and self._match(TokenType.R_PAREN, advance=False)):
+            return length
+        if (span.this.name.upper(), span.expression.name.upper()) not in _SPANS:
             self._retreat(self._index - 2)
             length.set("unit", span.this)
         return length
