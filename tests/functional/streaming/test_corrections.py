@@ -193,7 +193,10 @@ def corrected(embedded: SparkSession, runs: list[list[EventRow]], names: tuple[s
 @pytest.mark.parametrize(
     ("zone", "names"),
     [
-        ("UTC", ("hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "sketches_of_slices")),
+        (
+            "UTC",
+            ("counts_of_slices", "hop_of_slices", "extremes_of_slices", "cumulate_of_slices", "sketches_of_slices"),
+        ),
         ("America/New_York", ("hop",)),
     ],
 )

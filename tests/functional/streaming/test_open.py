@@ -45,6 +45,8 @@ SHOWN = {
     "any_aggregate": f"SELECT {BOUNDS}, upper(k) AS u, sort_array(collect_list(id)) AS ids, max_by(v, id) AS latest, "
     "approx_count_distinct(v) AS n, stddev(v) AS d, max(named_struct('v', v, 'id', id)) AS top FROM "
     f"hop((SELECT * FROM bid WHERE v > 0), ts, '10 seconds', '30 seconds') h GROUP BY {BOUNDS}, k",
+    "counts_of_slices": f"SELECT {BOUNDS}, k, sum(v) AS s, count(*) AS n FROM "
+    f"hop(bid, ts, '1 second', '30 seconds') GROUP BY {BOUNDS}, k",
 }
 """Everything that can be seen before it is final."""
 FIRST = ("extremes_of_slices", "cumulate_of_slices", "having", "any_aggregate")

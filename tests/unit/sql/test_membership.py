@@ -62,6 +62,11 @@ def inputs(sql: str, dialect: str = "spark", arrival: str | None = None) -> list
             "sqlstream",
             "SELECT *, ROWTIME AS __time, K AS __lane_1, ROWTIME AS __key_1 FROM bids",
         ),
+        (
+            "select sum(x) over (partition by k order by ts rows 2 preceding)",
+            "spark",
+            "SELECT *, ts AS __time, k AS __lane_1, ts AS __key_1",
+        ),
     ],
 )
 def test_rows_of_a_window(sql: str, dialect: str, expected: str) -> None:

@@ -75,6 +75,7 @@ def test_arrival_comes_after_the_mark() -> None:
     [
         ("SELECT k, count(*) FROM t GROUP BY k", "GROUP BY gives no result", 27),
         ("SELECT DISTINCT k FROM t", "DISTINCT gives no result", 1),
+        ("SELECT FROM t JOIN u", "this SELECT has no columns", 1),
         ("SELECT count(id) AS n FROM t", "an aggregate of the whole table", 1),
         ("SELECT id FROM t LIMIT 3", "LIMIT gives no result", 18),
         ("SELECT id FROM t UNION ALL SELECT id FROM u", "a union of queries", 1),

@@ -384,6 +384,9 @@ def test_windows_are_corrected() -> None:
     assert "take the place of" in found.describe() and "__touched" not in ending.query
     both = corrected(HOPS, shows_open=True)
     assert both.keeps == ("slices", "open", "corrected")
+    # Running sums count the slices that a micro-batch has changed, beside a count of rows.
+    many = corrected(HOPS.replace("1 minute", "1 second"))
+    assert "AS __touched_set_come" in str(many.ending)
     # What is kept without corrections has no more than before.
     assert "__touched" not in in_utc(HOPS).query + str(in_utc(HOPS).ending)
 

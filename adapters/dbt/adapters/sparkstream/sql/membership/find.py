@@ -264,5 +264,5 @@ class _Finder:
 
 
 def _rows_of(select: exp.Select) -> list[exp.Expr]:
-    """FROM and WHERE of a SELECT."""
-    return [select.args[clause] for clause in ("from_", "where") if select.args.get(clause)]
+    """FROM and WHERE of a SELECT; itself where it has neither."""
+    return [select.args[clause] for clause in ("from_", "where") if select.args.get(clause)] or [select]

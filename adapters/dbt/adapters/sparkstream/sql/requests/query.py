@@ -197,6 +197,8 @@ class _Rewriting:
 
     # -- faults --------------------------------------------------------------------------------------
     def _check(self, select: exp.Select, block: Block) -> None:
+        if not select.expressions:
+            raise self._source.error(block.clauses["select"], "this SELECT has no columns", "name them, or write *")
         for clause, word in (("group", "GROUP BY"), ("having", "HAVING"), ("limit", "LIMIT"), ("offset", "OFFSET")):
             if clause in block.clauses:
                 raise self._not_by_row(block.clauses[clause], word)

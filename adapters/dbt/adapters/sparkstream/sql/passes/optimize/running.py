@@ -187,7 +187,8 @@ def _counter(slices: Slices, column: SliceColumn) -> str:
     if count := slices.count_of(column):
         return count.name
     same = column.partial.present, column.filter
-    return next(f"{c.name}_set" for c in slices.columns if (c.partial.present, c.filter) == same)
+    nullable = (c for c in slices.columns if not c.partial.counts)
+    return next(f"{c.name}_set" for c in nullable if (c.partial.present, c.filter) == same)
 
 
 def _less(name: str, frame: str, without: str, out: str | None = None) -> str:
