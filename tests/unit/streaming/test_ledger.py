@@ -61,6 +61,8 @@ def test_each_property_of_0_2_0_is_read_and_written_as_it_was() -> None:
 def test_a_table_of_others_has_no_ledger() -> None:
     assert Ledger.read({}) is None
     assert Ledger.read({"run": json.dumps(HOLDER)}) is None
+    for key in ("table", "query", "kept"):  # without a folder's name, its folder would be the one of all
+        assert Ledger.read({**OF_0_2_0, key: ""}) is None
 
 
 def test_a_table_of_0_1_0_is_made_again() -> None:

@@ -179,7 +179,7 @@ class Ledger:
         Args:
             properties: of the table, by keys without `PREFIX`.
         """
-        if not {"query", "kept"} <= properties.keys():
+        if not all(properties.get(key) for key in ("table", "query", "kept")):
             return None
         values: dict[str, Any] = {"sources": {}, "batch": -1, "files": ""}
         for each in fields(cls):
