@@ -135,7 +135,8 @@ class RunsTable:
         typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
         new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(listed) + f"\nAS v ({', '.join(COLUMNS)})"
         facts = self._described()
-        if is_in_catalog(table):
+        if is_in_catalog(table) or "# Partition Information" not in facts:
+            # The latter is a table of version 0.1.0, which a schema keeps whatever becomes of its models.
             named = f"{string_literal(model.unique_id)} AS model"
             engine.sql(f"INSERT INTO {table} BY NAME SELECT *, {named} FROM ({new})")
             return
