@@ -57,6 +57,11 @@ class Sources:
     _facts: dict[str, Facts] = field(default_factory=dict, init=False)
     _files: dict[tuple[Any, ...], dict[str, Stored]] = field(default_factory=dict, init=False)
 
+    @property
+    def _accepts(self) -> bool:
+        """Whether the model goes on after its sources have changed."""
+        return self.config.on_source_change == "accept"
+
     def look_again(self) -> None:
         """Has the files of the sources listed again."""
         self._files.clear()
@@ -96,15 +101,13 @@ class Sources:
 
     def options(self, source: StreamSource) -> dict[str, str]:
         """Spark's options for a changed source under on_source_change='accept', such as `skipChangeCommits`."""
-        return dict(self._format(source).passes_changes) if self.config.on_source_change == "accept" else {}
+        return dict(self._format(source).passes_changes) if self._accepts else {}
 
     def check_beginning(self, sources: Sequence[StreamSource]) -> None:
         """Looks whether a stream that begins now gets all rows of its sources."""
         for source in sources:
             if not source.reader:
-                self._format(source).check_beginning(
-                    self.engine.sql, source.relation, self.config.on_source_change == "accept"
-                )
+                self._format(source).check_beginning(self.engine.sql, source.relation, self._accepts)
 
     def check_streams(self, source: StreamSource) -> None:
         """Looks whether a source is one that a stream can follow."""
@@ -284,7 +287,7 @@ class Sources:
     def _judge(self, change: Change) -> None:
         """Looks whether a run can go on after a change."""
         relation, is_seed = change.source.relation, change.source.checksum is not None
-        accepts = self.config.on_source_change == "accept" and not is_seed
+        accepts = self._accepts and not is_seed
         if change.rewritten and not accepts:
             raise SourceChanged.of(
                 relation,

@@ -145,11 +145,6 @@ class StreamSource:
         return "value_format" in self.reader
 
     @property
-    def makes_columns(self) -> bool:
-        """Whether models see other columns than Spark reads: of its `value`, or as its `select` has them."""
-        return self.has_values or "select" in self.reader
-
-    @property
     def is_archived(self) -> bool:
         """Whether its files go once they were read, as somebody moves them or Spark itself does (`cleanSource`)."""
         return bool(self.reader.get("archived")) or self.folded.get("cleansource", "off").casefold() != "off"

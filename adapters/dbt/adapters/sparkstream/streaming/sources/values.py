@@ -99,6 +99,8 @@ _SEVERAL = {
 def seen(rows: DataFrame, source: StreamSource) -> DataFrame:
     """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them."""
     reader, relation = source.reader, source.relation
+    if not source.has_values and "select" not in reader:
+        return rows
     columns = [backticked(name) for name in rows.columns]
     if source.has_values:
         fields = [field.name for field in rows.schema[_VALUE].dataType.fields if field.name != _BROKEN]  # type: ignore[attr-defined]

@@ -78,7 +78,7 @@ class Streams:
             rows = self._parsed(rows, source)
             count = expression(rows, f"count_if({unreadable(source.reader)}) AS unreadable")
             rows = rows.observe(OBSERVED_VALUES + source.view, count).where(f"NOT {unreadable(source.reader)}")
-        return seen(rows, source) if source.makes_columns else rows
+        return seen(rows, source)
 
     def _parsed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
         """Rows of a source, with the fields of each value as columns."""
@@ -200,7 +200,7 @@ class Streams:
         """Rows that a source has, as the stream gives them to the model."""
         if source.has_values:
             rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
-        rows = self._seen(seen(rows, source) if source.makes_columns else rows, source.seen)
+        rows = self._seen(seen(rows, source), source.seen)
         if source.event_time is not None and source.watermark is not None:
             rows = self._as_event_time(rows, source.event_time)
         return rows

@@ -100,17 +100,17 @@ def _rounded(type_: str, digits: float | None) -> str:
     return f"decimal({precision - scale + 1 + kept},{kept})"
 
 
-def _digits(call: FlinkCall) -> int | str:
-    """The digits behind the point that a call asks for; as Spark SQL where Spark refuses them, as they vary."""
+def _digits(call: FlinkCall) -> int | None:
+    """The digits behind the point that a call asks for; None where they vary, which Spark refuses."""
     text = "".join(call.args[1].split()) if len(call.args) > 1 else "0"  # `- 1`, also over two lines
-    return int(text) if text.lstrip("-").isdecimal() else call.args[1]
+    return int(text) if text.lstrip("-").isdecimal() else None
 
 
 def round_(call: FlinkCall) -> str:
     """ROUND, which gives a DECIMAL no digits that it hasn't."""
     digits = _digits(call)
     type_ = known(call)
-    adds_digits = types.is_decimal(type_) and isinstance(digits, int) and digits > types.decimal_parts(type_)[1]
+    adds_digits = types.is_decimal(type_) and digits is not None and digits > types.decimal_parts(type_)[1]
     return cast(call.same(), type_) if adds_digits else call.same()
 
 
@@ -118,11 +118,11 @@ def truncate(call: FlinkCall) -> str:
     """TRUNCATE: towards zero."""
     digits = _digits(call)
     type_, x = call.types[0], call.args[0]
-    cut = f"CASE WHEN {x} < 0 THEN CEIL({x}, {digits}) ELSE FLOOR({x}, {digits}) END"
+    to = call.args[1] if digits is None else digits
+    cut = f"CASE WHEN {x} < 0 THEN CEIL({x}, {to}) ELSE FLOOR({x}, {to}) END"
     if type_ is None:  # the same number, as a DECIMAL
         return cut
-    constant_digits = digits if isinstance(digits, int) else None
-    return cast(cut, _rounded(type_, constant_digits) if types.is_decimal(type_) else type_)
+    return cast(cut, _rounded(type_, digits) if types.is_decimal(type_) else type_)
 
 
 def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> str | None:
