@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
+from dbt.adapters.sparkstream.messages.arguments import check_columns, unknown_argument
 from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.sql import TranslationError
 from tests.lib.macros import CompilerError, Macros
@@ -23,23 +21,14 @@ TABLES = {
 LEFT, RIGHT, WINDOWS, UNKNOWN = (SimpleNamespace(identifier=n, render=lambda n=n: n) for n in TABLES)
 
 
-class Connections(SparkStreamConnectionManager):
-    """The check of names, on tables that are listed here."""
-
-    def __init__(self) -> None: ...
-
-    def schema_of(self, relation: str) -> dict[str, str]:
-        return dict.fromkeys(TABLES[relation], "string")
-
-    @contextmanager
-    def _described(self, text: str, sql: str = "") -> Iterator[None]:
-        yield
+def refuse_argument(macro: str, argument: str, known: list[str]) -> None:
+    raise unknown_argument(macro, argument, known)
 
 
 def call(macro: str, *args: Any, which: str = "run", **kwargs: Any) -> str:
     found = Macros(flags=SimpleNamespace(WHICH=which))
     adapter: Any = found._environment.globals["adapter"]
-    adapter.check_columns = Connections().check_columns
+    adapter.check_columns = lambda macro, relation, names: check_columns(macro, relation, names, TABLES[relation])
     return str(found.call(macro, *args, **kwargs))
 
 
@@ -108,8 +97,7 @@ def test_a_column_that_isnt_there(name: str) -> None:
 )
 def test_an_argument_by_its_place_and_by_its_name(adapter: str, macro: str, places: list[Any], name: str) -> None:
     found = Macros(adapter)
-    connections: Any = Connections()
-    found._environment.globals["adapter"].refuse_argument = connections.refuse_argument  # type: ignore[attr-defined]
+    found._environment.globals["adapter"].refuse_argument = refuse_argument  # type: ignore[attr-defined]
     with pytest.raises((TranslationError, CompilerError), match=f"{macro} has its {name} twice: by its place and by"):
         found.call(macro, *places, **{name: "x"})
 

@@ -71,7 +71,7 @@ def test_what_runs_beside_spark_needs_nothing_else(module: str) -> None:
 
 IMPORTERS = {
     "streaming.run": ["streaming.adapter"],
-    "streaming.operations": ["streaming.adapter", "cli", "impl"],
+    "streaming.operations": ["streaming.adapter", "cli", "compiling.answers"],
     "streaming.worker": [
         *(f"streaming.{name}" for name in ("spark", "sinks", "tables", "parts", "sidecars", "refusals")),
         "impl",
@@ -81,10 +81,10 @@ IMPORTERS = {
         "flinkscript",
         "editors",
     ],
-    "streaming.adapter": ["impl", "connections"],
+    "streaming.adapter": ["impl", "compiling.answers"],
     "gateway": ["cli"],
     "play": ["cli"],
-    "export": ["impl", "connections"],
+    "export": ["compiling.answers", "connections"],
 }
 """A module or folder -> what may import it, beside itself."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +16,7 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.compiling.options import Options
 from dbt.adapters.sparkstream.compiling.texts import Texts
 from dbt.adapters.sparkstream.compiling.written import Request, Written
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
@@ -26,9 +27,7 @@ from dbt.adapters.sparkstream.spark.descriptions import Descriptions, changes_ta
 from dbt.adapters.sparkstream.spark.environments import Environment, environment_of
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
-from dbt.adapters.sparkstream.sql.core.limits import at_most
-from dbt.adapters.sparkstream.sql.core.literals import quoted, unquoted
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.translate import tables, traced
 
 if TYPE_CHECKING:
@@ -39,12 +38,6 @@ logger = AdapterLogger("SparkStream")
 
 EPHEMERAL = "__dbt__cte__"
 """How dbt's names of ephemeral models and of a unit test's inputs begin; no tables stand behind them."""
-
-NO_STRATEGY = """\
-an incremental model of windows has to say what becomes of the windows that its table has
-  write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed anew
-  or incremental_strategy='append', where the query takes only windows that are new and closed"""
-"""The macro `sparkstream_increment` has words like these for dbt-spark."""
 
 
 class SparkStreamConnectionManager(SparkConnectionManager):
@@ -106,6 +99,11 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             self._thread.mark = left_files.Mark(self.project / ".sparkstream" / "unfinished", *table)
         mark: left_files.Mark = self._thread.mark
         return mark
+
+    @property
+    def options(self) -> Options:
+        """What the node of this thread says about the translation of its SQL."""
+        return Options(self.node, cast(SparkStreamCredentials, self.profile.credentials))
 
     @property
     def request(self) -> Request | None:
@@ -186,7 +184,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             return
         if str(relation.identifier).lower() != cast(Any, self.node).alias.lower():
             return
-        mark, root = self._mark, self._config("location_root")
+        mark, root = self._mark, self.options.config("location_root")
         mark.dropped = left_files.location_of(getattr(relation, "information", None) or "")
         if not root:
             return
@@ -231,20 +229,23 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             CompilationError: it can't be translated, or is of an incremental model that would add its windows again and
                 again.
         """
-        optimize = self.optimizes() if optimize is None else optimize
-        skewed = self._skewed() and optimize
+        options = self.options
+        optimize = options.optimizes if optimize is None else optimize
+        skewed = options.skewed and optimize
+        arrival = arrival or options.arrival
         if self.notes is not None:
-            self.notes.append(Written(sql, dialect, arrival or self._arrival(), optimize, skewed))
-        self._check_strategy(sql, dialect, text)
+            self.notes.append(Written(sql, dialect, arrival, optimize, skewed))
+        with self.as_dbt_errors(text, sql):
+            options.check_strategy(sql, dialect)
         request: Request | None = self.request
         if request is None or request.written or getattr(self.node, "unique_id", None) != request.model:
             return self.texts.note(sql, self._traced(sql, dialect, text, arrival, optimize, skewed))
-        self._check_dialect(dialect)
+        options.check_dialect(dialect)
         request.written = True
         from dbt.adapters.sparkstream.sql.requests import request_sql
 
-        with self._described(text, sql):
-            return request_sql(sql, dialect, request.row, schema=self._schema, arrival=arrival or self._arrival())
+        with self.as_dbt_errors(text, sql):
+            return request_sql(sql, dialect, request.row, schema=self._schema, arrival=arrival)
 
     def translated(
         self,
@@ -283,60 +284,22 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         Args:
             skewed: whether one key has most of the rows; for a node's own SQL alone, which is translated once.
         """
+        options = self.options
         if dialect != "spark":
-            self._check_dialect(dialect)
+            options.check_dialect(dialect)
 
-        with self._described(text, sql):
+        with self.as_dbt_errors(text, sql):
             return traced(
                 sql,
                 dialect,
-                optimize=self.optimizes() if optimize is None else optimize,
+                optimize=options.optimizes if optimize is None else optimize,
                 skewed=skewed,
-                arrival=arrival or self._arrival(),
+                arrival=arrival or options.arrival,
                 schema=self._schema,
                 warn=lambda warning: self.warn(warning, text, sql),
                 batch=self.batch_of(self.node),
                 event_time_of=self.event_time_of,
             )
-
-    def refuse_argument(self, macro: str, argument: str, known: list[str]) -> None:
-        """Says where in the node's file a macro is given an argument that it doesn't have, or has already.
-
-        Raises:
-            CompilationError: always.
-        """
-        order = f"its arguments are {', '.join(known)}"
-        if argument in known:
-            message, hint = f"{macro} has its {argument} twice: by its place and by its name", order
-        else:
-            message, hint = f"{macro} has no argument {argument}", did_you_mean(argument, known, order)
-        with self._described(f"the call of {macro}"):
-            raise TranslationError(message, hint=hint, source_line=f"{argument}=", width=len(argument))
-
-    def check_columns(self, macro: str, relation: str, names: list[tuple[str, str]]) -> None:
-        """Says where in the node's file a macro is given a column that its relation hasn't, if the columns are known.
-
-        Args:
-            macro: the macro.
-            relation: the relation.
-            names: (argument, column); the argument `windows` for the bounds that windows have.
-
-        Raises:
-            CompilationError: there is no such column.
-        """
-        columns = self.schema_of(relation)
-        known = {column.casefold() for column in columns}
-        for argument, name in names if columns else []:
-            plain = unquoted(name)
-            if plain.casefold() in known:
-                continue
-            hint = did_you_mean(plain, columns, f"it has {', '.join(columns)}")
-            message = f"{macro}'s {argument} names {plain}, and {relation} has no such column"
-            if argument == "windows":
-                message = f"{macro} takes windows, and {relation} has no column {plain}"
-                hint = "give it rows of tumble, hop or cumulate, with window_start and window_end among their columns"
-            with self._described(f"the call of {macro}"):
-                raise TranslationError(message, hint=hint, source_line=plain, width=len(plain))
 
     def warn(self, warning: TranslationWarning, text: str, sql: str = "") -> None:
         """Makes dbt's warning of the translator's; `text` is how to call the SQL where it is no node's."""
@@ -344,81 +307,20 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         warn_or_error(AdapterEventWarning(name=logger.name, base_msg=message), node=self.node)
 
     @contextmanager
-    def _described(self, text: str, sql: str = "") -> Iterator[None]:
-        """Turns the translator's errors into dbt's errors, within the limits of the node.
+    def as_dbt_errors(self, text: str, sql: str = "") -> Iterator[None]:
+        """Turns errors that have a place in SQL into dbt's errors, within the limits of the node.
 
         Args:
             text: how to call the SQL where it is no node's.
         """
         try:
-            with self.limits():
+            with self.options.limits():
                 yield
         except TranslationError as error:
             message = described(error, self.node, self.project, text, self.texts.rendered(sql))
             raise (CompilationError(message, self.node) if self.node else DbtRuntimeError(message)) from error
         except RequestError as error:
             raise DbtRuntimeError(str(error)) from error
-
-    def _check_strategy(self, sql: str, dialect: str, text: str) -> None:
-        """Refuses an incremental model with windows that doesn't say what becomes of the windows it has already.
-
-        dbt-spark would append what the query returns: every window once more in every run.
-        """
-        if self._config("materialized") != "incremental" or self._config("incremental_strategy"):
-            return
-        from dbt.adapters.sparkstream.sql.membership import has_row_windows
-
-        with self._described(text, sql):
-            found = has_row_windows(sql, dialect)
-        if found:
-            raise CompilationError(NO_STRATEGY, self.node)
-
-    def _check_dialect(self, dialect: str) -> None:
-        from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-
-        if dialect not in DIALECTS:
-            known = ", ".join(repr(name) for name in DIALECTS)
-            raise CompilationError(f"unknown SQL dialect {dialect!r}\n  write one of {known}", self.node)
-
-    def _config(self, key: str) -> Any:
-        """What the config of the node says, or None."""
-        config = getattr(self.node, "config", None)
-        return config.get(key) if config is not None else None
-
-    def _arrival(self) -> str | None:
-        arrival = self._config("arrival")
-        if arrival is not None and not (isinstance(arrival, str) and arrival.strip()):
-            raise CompilationError(f"arrival is a column's name, and not {arrival!r}\n  write arrival='seq'", self.node)
-        return arrival
-
-    def optimizes(self) -> bool:
-        """Whether the node's SQL may be rewritten to a faster one, as the node or the target says."""
-        choice = self._config("optimize")
-        return cast(SparkStreamCredentials, self.profile.credentials).optimize if choice is None else bool(choice)
-
-    def _skewed(self) -> bool:
-        """Whether the node says that one key has most of the rows."""
-        skewed = self._config("skewed")
-        if skewed is not None and not isinstance(skewed, bool):
-            raise CompilationError(f"skewed is true or false, and not {skewed!r}\n  write skewed=true", self.node)
-        if skewed and not self.optimizes():
-            message = (
-                "skewed is for rules of the optimizer, which is off here\n  leave skewed out, or write optimize=true"
-            )
-            raise CompilationError(message, self.node)
-        return bool(skewed)
-
-    def limits(self) -> AbstractContextManager[None]:
-        """The bounds on what the node's SQL may ask of Spark, as the node or the target says."""
-        return at_most(self._most("max_windows"), self._most("max_partial_matches"))
-
-    def _most(self, key: str) -> int:
-        most = self._config(key)
-        if most is None:
-            return cast(int, getattr(self.profile.credentials, key))
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise CompilationError(f"{key} is a number from 1 on, and not {most!r}", self.node)
-        return most
 
     def shows_utc(self) -> bool:
         """Whether the session's clock shows UTC; no where there is no connection to ask."""

@@ -20,15 +20,14 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.batches import edges, empty
 from dbt.adapters.sparkstream.column import SparkStreamColumn
-from dbt.adapters.sparkstream.compiling import dbtflags, hook, requests
+from dbt.adapters.sparkstream.compiling import dbtflags, hook
+from dbt.adapters.sparkstream.compiling.answers import Answers
 from dbt.adapters.sparkstream.compiling.python_models import PythonModels
-from dbt.adapters.sparkstream.connections import SparkStreamConnectionManager
-from dbt.adapters.sparkstream.messages import diagnosis
+from dbt.adapters.sparkstream.messages import arguments, diagnosis
 from dbt.adapters.sparkstream.messages.readable import FOR_CHANGES
 from dbt.adapters.sparkstream.secrecy import dbtlog
 from dbt.adapters.sparkstream.spark import catalog
 from dbt.adapters.sparkstream.spark.environments import CONNECT, SESSION
-from dbt.adapters.sparkstream.spark.namespaces import Namespaces
 from dbt.adapters.sparkstream.sql.core.literals import backticked, named, unquoted
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.worker.open_views import NOW, OPEN, ROWS
@@ -43,12 +42,10 @@ PARTITIONS = "__dbt_partitions"
 """What follows the name of a table in the name of the one with partitions that are to be moved into it."""
 
 
-class SparkStreamAdapter(Namespaces):
+class SparkStreamAdapter(Answers):
     """dbt-spark's adapter, with window SQL."""
 
     Column = SparkStreamColumn
-    ConnectionManager = SparkStreamConnectionManager
-    connections: SparkStreamConnectionManager
 
     def __init__(self, config: AdapterRequiredConfig, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
@@ -117,7 +114,8 @@ class SparkStreamAdapter(Namespaces):
         Raises:
             CompilationError: where it stands, and which one was meant.
         """
-        self.connections.refuse_argument(macro, argument, known)
+        with self.connections.as_dbt_errors(f"the call of {macro}"):
+            raise arguments.unknown_argument(macro, argument, known)
 
     @available
     def check_columns(self, macro: str, relation: str, names: list[tuple[str, str]]) -> None:
@@ -131,7 +129,9 @@ class SparkStreamAdapter(Namespaces):
         Raises:
             CompilationError: where the name stands, and which one was meant.
         """
-        self.connections.check_columns(macro, relation, names)
+        columns = list(self.connections.schema_of(relation))
+        with self.connections.as_dbt_errors(f"the call of {macro}"):
+            arguments.check_columns(macro, relation, names, columns)
 
     @available
     def batch_rows(self, model: str, sql: str, relation: Any, start: datetime, end: datetime) -> str:
@@ -160,107 +160,6 @@ class SparkStreamAdapter(Namespaces):
     def for_changes() -> str:
         """What a model needs whose rows are to be changed, for messages of macros."""
         return FOR_CHANGES
-
-    @available
-    def request(self, model: str, rows: list[dict[str, Any]]) -> list[str | None]:
-        """What a model gives for rows that aren't stored, each on its own, for the macro of the same name.
-
-        Args:
-            model: its name, or `package.name`.
-            rows: column of the model's main table -> value.
-
-        Returns:
-            For each row JSON of the model's columns, or None where the model has no result for it.
-        """
-        return requests.answer(self, model, rows)
-
-    @available
-    def explain(self, model: str | None = None, **options: Any) -> list[str]:
-        """What the optimiser does with a model, or with SQL, for `sparkstream explain`.
-
-        Args:
-            model: the model's name, or `package.name`; None for `sql`.
-            options: the fields of `explain.models.Options`.
-
-        Returns:
-            Lines of text.
-        """
-        from dbt.adapters.sparkstream.explain import models
-
-        return models.explained(self, model, models.Options(**options))
-
-    @available
-    def stream_overview(self, models: list[str]) -> list[dict[str, Any]]:
-        """What is known of the project's streaming models, for `sparkstream streams`.
-
-        Args:
-            models: names of models; none for all.
-
-        Returns:
-            What `streaming.overview.overview` gives.
-        """
-        return self._streaming.overview(models)
-
-    @available
-    def batches(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
-        """The batches of a microbatch model, for `sparkstream batches`.
-
-        Args:
-            model: the model's name, or `package.name`.
-            options: the arguments of `listed.batches`.
-
-        Returns:
-            What `listed.batches` gives.
-        """
-        from dbt.adapters.sparkstream.batches import listed
-
-        return listed.batches(self, model, **options)
-
-    @available
-    def backfill(self, model: str, since: str, until: str, removes: bool = False, run_id: str = "") -> str:
-        """Replaces the rows of a range of time in a streaming model's table, for `sparkstream backfill`.
-
-        Args:
-            model: the model's name, or `package.name`.
-            since: the begin of the range, such as `2026-11-17 00:00`.
-            until: its end.
-            removes: whether rows go where the sources have none any more.
-            run_id: dbt's invocation.
-
-        Returns:
-            What was done, in words.
-        """
-        from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
-
-        with self.connections.descriptions.changing():
-            return self._streaming.backfill(model, Range.read(since, until), removes, run_id)
-
-    @available
-    def stop_streams(self, models: list[str], patience: float) -> dict[str, str]:
-        """Ends runs of streaming models, for `sparkstream streams stop`.
-
-        Args:
-            models: names of models.
-            patience: seconds to wait for the runs to end.
-
-        Returns:
-            Name -> what has become of the run; one that goes on is not in it.
-        """
-        return self._streaming.stop(models, patience)
-
-    @available
-    def build(self, **options: Any) -> str:
-        """Writes the project in plain Spark SQL, for `sparkstream build`.
-
-        Args:
-            options: the arguments of `plain.project.build`.
-
-        Returns:
-            What has come of it, as JSON.
-        """
-        from dbt.adapters.sparkstream.export import project
-
-        return project.build(self, **options)
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """The columns of a table, as `SparkColumn`s: dbt-spark uses its own class there, whatever `Column` is.

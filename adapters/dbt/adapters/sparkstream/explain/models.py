@@ -158,7 +158,7 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
     for number, piece in enumerate(compiled.pieces):
         schema = connections.schema_for(piece.sql, piece.dialect)
         last = number == len(compiled.pieces) - 1
-        with connections.limits():
+        with connections.options.limits():
             if compiled.plan is None:
                 found = explain(
                     piece.sql,

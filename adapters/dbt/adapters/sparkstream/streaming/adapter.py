@@ -173,8 +173,8 @@ class StreamingModels:
         streams = self._registry.of(model)
         schema = self._schema(model, config)
         try:
-            optimize = slices and connections.optimizes()
-            with connections.limits():
+            optimize = slices and connections.options.optimizes
+            with connections.options.limits():
                 return nodes.planned(sql, dialect, streams, schema, config, utc=utc, optimize=optimize, warn=warn)
         except TranslationError as error:
             rendered = connections.texts.rendered(sql)
