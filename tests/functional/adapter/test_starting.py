@@ -63,7 +63,10 @@ def run(shop: Path, *arguments: str, **environ: str) -> subprocess.CompletedProc
         (["debug"], False),
     ],
 )
-def test_commands_that_will_need_spark(arguments: list[str], needs: bool) -> None:
+def test_commands_that_will_need_spark(
+    arguments: list[str], needs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBT_PROFILES_DIR", str(tmp_path))  # else dbt wants the folder of the user's own profiles
     names = [argument for argument in arguments if argument in ("docs", "generate")] or arguments[:1]
     command: Any = cli
     context: Any = None
