@@ -44,7 +44,7 @@
   select {{ arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') }} from {{ arg_dict['temp_relation'] }}
 {% endmacro %}
 
-{#- `window_replace`: the windows that may have changed, computed anew, take the place of those in the table. -#}
+{#- `window_replace`: the windows that may have changed, computed again, take the place of those in the table. -#}
 {% macro sparkstream_replace_windows(arg_dict) %}
   {%- set relation, source = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
   {%- set end = adapter.dispatch('sparkstream_window_columns', 'sparkstream')().end -%}

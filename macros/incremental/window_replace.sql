@@ -1,4 +1,4 @@
-{#- The windows that may have changed, computed anew, take the place of those in the table. Files can't be changed, so
+{#- The windows that may have changed, computed again, take the place of those in the table. Files can't be changed, so
     the partitions that they are in are written again, with the windows in them that stay. -#}
 {% macro get_incremental_window_replace_sql(arg_dict) %}
   {%- if sparkstream_is_logged() -%}

@@ -5,7 +5,7 @@
 
   Rows of both sides are put together and sorted once by key and time: the last row of the right side before a row of
   the left side is its own. Looking ahead is the same with the times in descending order, since a frame that ends at the
-  last row would be computed anew for each row. So `nearest` sorts twice, and moves the rows once.
+  last row would be computed again for each row. So `nearest` sorts twice, and moves the rows once.
 #}
 
 {#-

@@ -143,7 +143,7 @@ def check_what_was_begun(
 
     outcome = run(feed, other, stopping=stopping, **given)  # goes on with what was begun
     assert "another run of this model is on its way" in refused[0]
-    assert outcome.message.startswith("made anew, +3 rows")
+    assert outcome.message.startswith("rebuilt, +3 rows")
     has(100, 3)
     assert (generation(feed), aside(feed)) == (begun, False)
     root = Path(feed.folder("root").removeprefix("file:"))

@@ -165,7 +165,7 @@ an incremental model of windows has to say what becomes of the windows that its 
   models/mistake.sql:1:24
     {{ config(materialized='incremental', unique_key='window_start') }}
                            ^^^^^^^^^^^^^
-  write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed anew
+  write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed again
   or incremental_strategy='append', where the query takes only windows that are new and closed""",
     ),
     "a macro, after blank lines and Jinja": (

@@ -127,7 +127,7 @@ def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> N
     assert shop.rows("select rows_late from {}.sparkstream_runs where relation like '%bids' and batch = 0")[-1] == (0,)
 
     # Its rows were read by the model downstream, which says so.
-    assert "made anew" in shop.failure("run", "--select", "best")
+    assert "created again" in shop.failure("run", "--select", "best")
 
     # Other columns than the contract has.
     shop.write({"models/bids.sql": BIDS.replace("sum(price)", "count(*)")})
@@ -190,7 +190,7 @@ def test_seeds_and_files(make_project: Callable[..., Project]) -> None:
     assert messages["from_seed"] == "+0 rows, nothing new"
     assert shop.rows("select id, name from {}.from_files") == [(1, "ADA"), (2, "BOB")]
     shop.write({"seeds/bids_seed.csv": schema["seeds/bids_seed.csv"] + "2020-04-15 08:55:00,1\n"})
-    assert "made anew" in shop.failure("build", "--select", "bids_seed", "from_seed")
+    assert "created again" in shop.failure("build", "--select", "bids_seed", "from_seed")
 
 
 FAULTS: dict[str, tuple[str, list[str]]] = {

@@ -143,7 +143,7 @@ def test_a_source_made_anew_is_refused(feed: Feed) -> None:
     time.sleep(1.1)  # the catalog knows seconds
     feed.spark.sql(f"CREATE TABLE {feed.schema}.bid (id BIGINT, ts TIMESTAMP, k STRING, v BIGINT) USING parquet")
     feed.add("bid", [(1, 1005, "a", 1), (2, 1006, "a", 2)])
-    refused(feed, ROWS, "made anew")
+    refused(feed, ROWS, "created again")
     feed.run(ROWS, on_source_change="rebuild")
     assert feed.table() == [(1, 1), (2, 2)]
 

@@ -191,7 +191,7 @@ def test_readers_have_old_rows_or_new_ones_all_the_time(feed: Feed) -> None:
         ends.set()
         reader.join()
     assert "another run of this model is on its way" in refused[0]
-    assert outcome.message.startswith("made anew, +3 rows")
+    assert outcome.message.startswith("rebuilt, +3 rows")
     assert seen[0] == rows(1, 3)
     assert seen[1:] in ([], [rows(10, 3)])
     assert len(planned) == 3

@@ -236,7 +236,7 @@ def test_a_source_in_delta_that_changes(feed: Feed) -> None:
     refused(feed, ROWS, "has changed: ", "on_source_change='accept'")
     feed.run(ROWS, on_source_change="accept")
     feed.spark.sql(f"CREATE OR REPLACE TABLE {bid} USING delta AS SELECT 1L AS id, now() AS ts, 'a' AS k, 1L AS v")
-    refused(feed, ROWS, "made anew", on_source_change="accept")
+    refused(feed, ROWS, "created again", on_source_change="accept")
     feed.run(ROWS, on_source_change="rebuild")
     assert feed.table() == [(1, 1)]
 

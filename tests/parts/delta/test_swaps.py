@@ -57,7 +57,7 @@ def test_what_a_swap_is(feed: Feed) -> None:
     )
     assert [(row[0], row[2]) for row in feed.table("ask")] == rows(10, 3)
     assert feed.spark.sql(f"SHOW TBLPROPERTIES {feed.schema}.ask ('mine')").collect()[0][1] == "1"
-    refused(feed, "SELECT id, v FROM ask", "made anew", name="second", on_source_change="fail", **DELTA)
+    refused(feed, "SELECT id, v FROM ask", "created again", name="second", on_source_change="fail", **DELTA)
     run(feed, "SELECT id, v FROM ask", name="second", on_source_change="rebuild", on_query_change="rebuild", **DELTA)
     assert feed.table("second") == rows(10, 3)
     # The table goes on without the one that has its notes.

@@ -58,7 +58,7 @@ def test_what_a_swap_is(feed: Feed) -> None:
     assert [(row[0], row[2]) for row in feed.table("ask")] == rows(10, 3)
     assert feed.spark.sql(f"SHOW TBLPROPERTIES {feed.schema}.ask ('mine')").collect()[0][1] == "1"
     second = {"name": "second", **ICEBERG}
-    refused(feed, "SELECT id, v FROM ask", "made anew", on_source_change="fail", **second)
+    refused(feed, "SELECT id, v FROM ask", "created again", on_source_change="fail", **second)
     # Iceberg streams what was appended, and no rows that took the place of others.
     refused(feed, "SELECT id, v FROM ask", "would not get all rows", rebuild=True, **second)
     add(feed, 4, 1)

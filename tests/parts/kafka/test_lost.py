@@ -39,7 +39,7 @@ def test_a_topic_that_was_deleted_and_made_again(
     said = shop.failure("run")
     assert "Kafka has lost records" in said
     broker.send(bids, [(None, bid(number, "08:05")) for number in (4, 5, 6)])
-    assert "was deleted and made anew" in shop.failure("run")
+    assert "was deleted and created again" in shop.failure("run")
     shop.dbt("run", "--full-refresh")
     shop.sql("REFRESH TABLE {}.rows")
     assert shop.rows("select id from {}.rows") == [(3,), (4,), (5,), (6,)]

@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.limits import at_most
 
 NO_STRATEGY = """\
 an incremental model of windows has to say what becomes of the windows that its table has
-  write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed anew
+  write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed again
   or incremental_strategy='append', where the query takes only windows that are new and closed"""
 """The macro `sparkstream_increment` has words like these for dbt-spark."""
 

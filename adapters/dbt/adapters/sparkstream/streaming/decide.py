@@ -162,7 +162,7 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts
         else:
             due = Due.of(config.on_query_change)
             where = " in staging" if due is Due.SWAP else ""
-            return Decision(due, f"the query has changed: making the table anew{where}")
+            return Decision(due, f"the query has changed: rebuilding the table{where}")
     for source in wanted.sources:
         what = facts.another(source, str(ledger.sources.get(source.view)))
         if what is not None:

@@ -88,7 +88,7 @@ class Lease:
             return ledger
         self._engine.end_queries(other.session)
         now = self._table.ledger() or ledger
-        # A statement of that run's may have made the table anew, and have ended only now.
+        # A statement of that run's may have rebuilt the table, and have ended only now.
         return now if now.generation == ledger.generation else self.take(now)
 
     def _is_alive(self, other: Holder) -> bool:

@@ -178,7 +178,7 @@ def _against_corrections(read: StreamConfig, format_: Format) -> Iterator[str]:
         )
     whys = {
         "partition_by": "a window's rows would lie in several partitions, which change one by one",
-        "compact_every": "a compaction puts all rows into one partition, to be written anew each time",
+        "compact_every": "a compaction puts all rows into one partition, to be written again each time",
     }
     for name, why in whys.items():
         if format_.is_files and getattr(read, name):

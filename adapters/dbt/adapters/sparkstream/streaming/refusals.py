@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.streaming.worker.sink import NOT_SENT
 
-REBUILD = "run it with --full-refresh to make the table anew from all rows that the sources have now"
+REBUILD = "run it with --full-refresh to rebuild the table from all rows that the sources have now"
 
 ONLY_ADDED = "a stream reads what is only ever added to"
 

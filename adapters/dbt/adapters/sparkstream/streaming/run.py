@@ -73,7 +73,7 @@ class Run:
             except SourceChanged as change:
                 if is_rebuilt or config.on_source_change not in ("rebuild", SWAP):
                     raise
-                self.report(f"{str(change).splitlines()[0]}: making the table anew")
+                self.report(f"{str(change).splitlines()[0]}: rebuilding the table")
                 order, is_rebuilt = Due.of(config.on_source_change), True
                 continue
             except UnknownSchema as unknown:
@@ -176,7 +176,7 @@ class Run:
         if (new := table.ledger()) is not None:
             self._parts.sidecars.tidy(new)
         goes_on = model.config.interval is not None and not (self.stopping() or lease.is_told_to_end)
-        return replace(done, message=f"made anew, {done.message}", goes_on=goes_on)
+        return replace(done, message=f"rebuilt, {done.message}", goes_on=goes_on)
 
     def _go_on_with(self, definition: Definition, checkpoint: str) -> None:
         """Records the changed query with the table, and adds the query's new columns to it.

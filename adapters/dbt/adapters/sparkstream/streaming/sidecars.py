@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.open_views import IS_OPEN, NOW, OPEN, ROWS, SNAPSHOT, OpenViews
 
 OWNER = "table"
-"""The file beside a checkpoint that says where the table lies."""
+"""The sidecar file that says where the table lies."""
 
 _BEHIND = re.compile(f"(?:{'|'.join(stage.suffix for stage in Stage)}|-[0-9a-f]{{8,32}})*")
 """What the names of a table's folders have behind its own."""
@@ -118,7 +118,7 @@ class OpenWindows:
 
 @dataclass
 class Sidecars:
-    """The folders that are kept beside a model's table, by what is recorded of it."""
+    """Sidecar folders of a model's table, by its ledger."""
 
     engine: Engine
     table: StreamTable
@@ -127,7 +127,7 @@ class Sidecars:
     report: Callable[[str], None]
 
     def folder(self, ledger: Ledger) -> str:
-        """The folder of all that is kept of a table beside its rows. A table that is rebuilt gets a new folder.
+        """The folder of a table's checkpoint and of its sidecars. A table that is rebuilt gets a new folder.
 
         It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
         """
@@ -183,7 +183,7 @@ class Sidecars:
         return ledger
 
     def drop_tables(self) -> None:
-        """Drops the tables and views beside the one that was there before."""
+        """Drops the side tables and the views of the table before this one."""
         for table in side_tables(self.model):
             self.engine.sql(f"DROP TABLE IF EXISTS {table}")
         self.views.drop()

@@ -131,7 +131,7 @@ class ThriftWrapper(PyhiveConnectionWrapper):
         place = f"the server at {self._host}:{self._port}"
         try:
             socket.create_connection((self._host, self._port), 2).close()
-            what = f"{place} has closed the connection, or was started anew"
+            what = f"{place} has closed the connection, or was started again"
         except OSError:
             what = f"{place} is gone: it was stopped, killed, or has died"
         return lost(what, self._host)

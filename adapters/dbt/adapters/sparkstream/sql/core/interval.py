@@ -157,17 +157,17 @@ class Interval:
             raise IntervalError(f"{text!r} is no interval {first} TO {last}", "write such as '1:30' HOUR TO MINUTE")
         return cls(sign * sum(cls.of(p, n).micros for p, n in zip(parts, names, strict=True)))
 
-    def _in_unit(self, beside: int = 0) -> tuple[str, str]:
-        """The value in the largest unit that keeps it and `beside` whole; days at most (Spark has no week literal)."""
+    def _in_unit(self, other: int = 0) -> tuple[str, str]:
+        """The value in the largest unit that keeps it and `other` whole; days at most (Spark has no week literal)."""
         for unit in ("DAY", "HOUR", "MINUTE", "SECOND"):
-            if self.micros and self.micros % MICROS[unit] == 0 and beside % MICROS[unit] == 0:
+            if self.micros and self.micros % MICROS[unit] == 0 and other % MICROS[unit] == 0:
                 return str(self.micros // MICROS[unit]), unit
         amount = f"{Decimal(self.micros) / MICROS['SECOND']:f}"
         return amount.rstrip("0").rstrip(".") if "." in amount else amount, "SECOND"
 
-    def sql(self, beside: Interval | None = None) -> str:
-        """As a Spark literal: `INTERVAL '10' MINUTE`, in a unit in which `beside` is whole, too."""
-        amount, unit = self._in_unit(beside.micros if beside else 0)
+    def sql(self, other: Interval | None = None) -> str:
+        """As a Spark literal: `INTERVAL '10' MINUTE`, in a unit in which `other` is whole, too."""
+        amount, unit = self._in_unit(other.micros if other else 0)
         return f"INTERVAL '{amount}' {unit}"
 
     def words(self) -> str:

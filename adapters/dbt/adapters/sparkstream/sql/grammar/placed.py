@@ -162,7 +162,7 @@ class PlacedParser(SparkParser):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
-        """A type, whose span is noted: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions.
+        """A type, with its span: sqlglot takes ARRAY[x] and STRUCT(x) for types first, then for expressions.
 
         CHAR(n) and VARCHAR(n) are texts outside of schemas; Hive's method would make a parser for each type to tell.
         """

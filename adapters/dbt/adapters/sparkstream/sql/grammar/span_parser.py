@@ -24,7 +24,7 @@ _SPANS = {("YEAR", "MONTH"), *combinations(("DAY", "HOUR", "MINUTE", "SECOND"), 
 """First and last unit of a length of time: `INTERVAL '1-2' YEAR TO MONTH`."""
 
 _PLACED = ("statement", "table", "cte", "expression", "function", "lambda", "unary", "ordered")
-"""Pieces of the grammar whose span is noted; operators follow from these."""
+"""Pieces of the grammar that get their span; operators follow from these."""
 
 
 @with_spans(*(f"_parse_{piece}" for piece in _PLACED))

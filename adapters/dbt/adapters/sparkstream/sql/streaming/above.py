@@ -77,7 +77,7 @@ _READERS = (exp.From, exp.Join, exp.Lateral, exp.SetOperation, exp.Subquery, exp
 
 
 def _check_way(read: exp.Expr, source: Source, streams: Streams, part: Part) -> None:
-    """Refuses what stands on the way of some rows to the result, or to their CTE, and needs other rows beside them."""
+    """Refuses what some rows pass on their way to the result, or to their CTE, and what needs other rows, too."""
     for node in _up(read):
         _check_alone(node, source, part)
         around = node.parent

@@ -99,7 +99,7 @@ class StreamPlan:
 
     @property
     def keeps(self) -> tuple[str, ...]:
-        """What is kept beside Spark's state: `slices`, and what shows windows while `open` or has them `corrected`."""
+        """Names of what a run keeps outside Spark's state: `slices`, and `open` or `corrected` for windows."""
         ending = self.ending
         if not isinstance(ending, OnSlices):
             return ()

@@ -37,7 +37,7 @@ COLUMNS = {
     "aside": ("BOOLEAN", "whether the rows went to a table that is rebuilt in staging, to take the place of the other"),
     "backfilled": ("STRING", "the range of a backfill, which put rows_appended in the place of others; else NULL"),
     "rows_removed": ("BIGINT", "rows that a backfill has taken out of the table"),
-    "made": ("STRING", "tells the table from earlier ones of the model, as it is made anew"),
+    "made": ("STRING", "tells the table from earlier ones of the model, which a rebuild replaces"),
 }
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 

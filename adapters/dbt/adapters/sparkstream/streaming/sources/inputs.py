@@ -142,7 +142,7 @@ class Sources:
             return (
                 f"lies in another folder than before, {source.reader['path']}, where Spark would read all files again"
             )
-        return "is not the table that it was: it has been made anew, and its rows would be processed again"
+        return "is not the table that it was: it was created again, and its rows would be processed again"
 
     def has_rows_to_read(self, sources: Sequence[StreamSource], checkpoint: str, recorded: Recorded) -> bool:
         """Compares the files of the sources with the files that were read, and says whether there may be others.
@@ -158,7 +158,7 @@ class Sources:
             StreamingError: going on would lose rows or double them.
         """
         for relation, topic in Portions(self.engine, sources, checkpoint, self.facts_of).remade_topics():
-            what = f"is not what it was: the topic {topic} was deleted and made anew, and counts its records from 0"
+            what = f"is not what it was: the topic {topic} was deleted and created again, and counts its records from 0"
             raise SourceChanged.of(relation, what)
         read = recorded.files
         if strays := self._strays(sources, checkpoint, read):

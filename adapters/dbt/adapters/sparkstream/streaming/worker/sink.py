@@ -43,7 +43,7 @@ class Fence:
     """Keeps the query of an earlier run from a table that isn't its own any more.
 
     A query may outlive the dbt process that started it: a Spark server goes on. Meanwhile another run may have taken
-    the model over, or made the table anew.
+    the model over, or rebuilt the table.
 
     Attributes:
         owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.

@@ -159,7 +159,7 @@ class Arithmetic(Rewriter):
     @handles(exp.Mul)
     def _product(self, node: exp.Mul) -> Iterator[Edit]:
         yield from self._numbers(node)
-        yield from self._beside_decimal(node)
+        yield from self._with_decimal(node)
 
     @handles(exp.Mod)
     def _remainder(self, node: exp.Mod) -> Iterator[Edit]:
@@ -184,12 +184,12 @@ class Arithmetic(Rewriter):
                 yield self.edit(node, lambda: self._float_quotient(node, never_zero, narrow))
         else:
             yield from self._numbers(node)
-        yield from self._beside_decimal(node)
+        yield from self._with_decimal(node)
 
     @handles(exp.Add, exp.Sub)
     def _sum(self, node: exp.Add | exp.Sub) -> Iterator[Edit]:
         yield from self._numbers(node)
-        yield from self._beside_decimal(node)
+        yield from self._with_decimal(node)
         sign = "+" if isinstance(node, exp.Add) else "-"
         for time, length in ((node.left, node.right), *([(node.right, node.left)] if sign == "+" else [])):
             if family(self.type(length)) == "interval":
@@ -210,7 +210,7 @@ class Arithmetic(Rewriter):
         return f"CAST({text} AS FLOAT)" if narrow else text
 
     def _numbers(self, node: exp.Binary) -> Iterator[Edit]:
-        """Integer literals beside a DECIMAL, which Spark sizes by their digits; and FLOAT with DOUBLE, a FLOAT."""
+        """Integer literals, which Spark sizes by their digits, with a DECIMAL; and FLOAT with DOUBLE, a FLOAT."""
         if isinstance(node.parent, Difference):
             return
         left, right = self.type(node.left), self.type(node.right)
@@ -221,7 +221,7 @@ class Arithmetic(Rewriter):
         if left == "float" and right == "double":
             yield self.edit(node, lambda: cast(self.text(node), "float"), level=1)
 
-    def _beside_decimal(self, node: exp.Binary) -> Iterator[Edit]:
+    def _with_decimal(self, node: exp.Binary) -> Iterator[Edit]:
         if any(types.is_decimal(self.type(value)) for value in (node.left, node.right)):
             for value in (node.left, node.right):
                 yield from self.as_type(value, widened(self.type(value), "decimal"))

@@ -235,7 +235,7 @@ class Literals(Rewriter):
                     yield Edit((token.start, token.end + 1), partial(string_literal, token.text))
 
     def _fraction(self, node: exp.Literal) -> Iterator[Edit]:
-        """A constant such as 0.5, alone or beside another exact number: its 0 is a digit, and none to Spark."""
+        """A constant such as 0.5, alone or with another exact number: its 0 is a digit, and none to Spark."""
         type_, around = self.type(node), node.parent
         written = self.source.written(node)
         if isinstance(around, exp.Interval) or not written.startswith("0") or not types.is_decimal(type_):

@@ -92,7 +92,7 @@ class Groupings(Rewriter):
 
     # -- GROUPING and GROUP_ID ---------------------------------------------------------------------------
     def call(self, node: exp.Anonymous) -> Iterator[Edit]:
-        """GROUPING, GROUPING_ID or GROUP_ID, beside the keys of its query."""
+        """GROUPING, GROUPING_ID or GROUP_ID, by the keys of its query."""
         name = node.name.upper()
         select = enclosing(node, exp.Select)
         group = select.args.get("group") if select else None

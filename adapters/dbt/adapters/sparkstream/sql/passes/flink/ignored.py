@@ -53,7 +53,7 @@ class Hints:
                 yield span, [text for name, text in parts if name not in gone], gone
 
     def _between(self, span: Span) -> str:
-        """Text in place of a hint that is left out: a space in `SELECT/*+ x */a`, nothing beside white space."""
+        """Text in place of a hint that is left out: a space in `SELECT/*+ x */a`, nothing next to white space."""
         around = self.source.text[span[0] - 1 : span[0]] + self.source.text[span[1] : span[1] + 1]
         return "" if len(around) < 2 or any(c.isspace() for c in around) else " "
 

@@ -182,7 +182,7 @@ _CLAUSES = (exp.Where, exp.Join, exp.Group, exp.From, exp.Lateral, exp.Select)
 
 
 class Subqueries(Rewriter):
-    """Edits tests of the values that a subquery or a list gives, and scalar subqueries beside GROUP BY."""
+    """Edits tests of the values that a subquery or a list gives, and scalar subqueries in a query with GROUP BY."""
 
     # -- IN, EXISTS ----------------------------------------------------------------------------------------
     def of_in(self, node: exp.In) -> Iterator[Edit]:
@@ -195,7 +195,7 @@ class Subqueries(Rewriter):
             yield from self.selected(self.source.span(node.this)[1])
         if query is not None:
             yield from self._member(node, query)
-            yield from self._beside_sets(node, query)
+            yield from self._in_sets(node, query)
 
     def selected(self, start: int) -> Iterator[Edit]:
         """Writes `SELECT * FROM` before the first `VALUES (` from a place on, which Spark takes for a call."""
@@ -273,9 +273,9 @@ class Subqueries(Rewriter):
 
     @handles(exp.Exists)
     def _exists(self, node: exp.Exists) -> Iterator[Edit]:
-        yield from self._beside_sets(node, node.this)
+        yield from self._in_sets(node, node.this)
 
-    def _beside_sets(self, node: exp.Expr, query: exp.Expr) -> Iterator[Edit]:
+    def _in_sets(self, node: exp.Expr, query: exp.Expr) -> Iterator[Edit]:
         """EXISTS and IN in a query with several sets of keys: Spark plans it and fails as it runs (4.1 to 4.3)."""
         group = self._group_around(node, query)
         if group is not None and several_sets(group):

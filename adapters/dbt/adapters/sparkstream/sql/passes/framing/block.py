@@ -75,7 +75,7 @@ class Block:
         return star if isinstance(star, exp.Star) else None
 
     def without(self, index: int, star: exp.Star, names: Iterable[str]) -> tuple[Span, str]:
-        """A piece that leaves columns out of the star of an item, beside those that its author leaves out."""
+        """A piece that leaves columns out of the star of an item, after those that its author leaves out."""
         end, listed = self.projections[index][1], ", ".join(names)
         if star.args.get("except_"):
             return (end - 1, end - 1), f", {listed}"

@@ -88,7 +88,7 @@ class OneBound:
             yield Edit(span or self._source.span(terms[place]), lambda text="" if span else "TRUE": text)  # type: ignore[misc]
 
     def _with_and(self, terms: list[exp.Expr], place: int, gone: Collection[int]) -> Span | None:
-        """Span of a term with the AND before the term (behind the first one); None beside other operators."""
+        """Span of a term with the AND before the term (behind the first one); None among other operators."""
         spans = [self._source.span(term) for term in terms[max(0, place - 1) : place + 2]]
         if not place and (len(terms) == 1 or 1 in gone):
             return None
