@@ -4,7 +4,8 @@
 #   make demo-kafka  flights through a Kafka on this machine for about a minute, in the terminal; needs `make parts`
 #   make unit       the tests that need no Spark, in less than a minute
 #   make test       what shows in a quarter of an hour whether a change is right
-#   make test-long  the tests that take longer; .ci/run has both
+#   make test-long  the tests that take longer
+#   make test-both  both in one run, as .ci/run has them: each Spark starts once
 #   make test-all   all tests
 #   make coverage   make test, and which lines of the adapter it runs, in target/coverage
 #   make parts     Delta, Iceberg, Comet, Kafka, S3, YARN and a Spark that they are built for, in parts (2 GB); needs Maven (`mvn`)
@@ -18,7 +19,7 @@
 #   make clean      remove what the targets above made, but not .venv
 #
 # PYTHON=python3.12 makes .venv from another Python (3.10 or newer), SPARK=4.2 with another Spark than the newest.
-# DBT=1.11 makes it with an older dbt-core than the newest 1.x. JOBS=1 runs the tests in one process instead of two.
+# DBT=1.11 makes it with an older dbt-core than the newest 1.x. JOBS=1 runs the tests in one process instead of three.
 
 PYTHON ?= python3
 VENV := .venv
@@ -43,7 +44,7 @@ FLIGHTS_SOURCES := $(shell find adapters macros $(FLIGHTS)/models $(FLIGHTS)/mac
 FLIGHTS_DBT := cd $(FLIGHTS) && ../../$(BIN)/dbt
 HERE := --project-dir . --profiles-dir .
 
-.PHONY: venv demo demo-kafka unit test test-long test-all parts test-parts coverage suites lint changelog docs dist bench bench-limits clean
+.PHONY: venv demo demo-kafka unit test test-long test-both test-all parts test-parts coverage suites lint changelog docs dist bench bench-limits clean
 .DELETE_ON_ERROR:
 
 venv: $(INSTALLED)
@@ -104,8 +105,9 @@ $(FLIGHTS_BUILT): $(FLIGHTS_SOURCES) $(INSTALLED) $(FLIGHTS_DATA)
 	@cd $(FLIGHTS) && ../../$(BIN)/python build.py $(HERE)
 	@touch $@
 
-# Two processes share the tests, each with a Spark of its own. Folders whose tests take longest come first, so that both end together.
-JOBS ?= 2
+# Processes share the tests, each with a Spark of its own: one more than most machines have cores, as tests wait, too.
+# Folders whose tests take longest come first, so that all end together.
+JOBS ?= 3
 # So many of the slowest tests are told; 0 tells all.
 DURATIONS ?= 25
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) -q
@@ -120,6 +122,9 @@ test: $(INSTALLED)
 
 test-long: $(INSTALLED)
 	$(PYTEST) $(TESTS) -m 'long and not slow and not full' --durations=$(DURATIONS)
+
+test-both: $(INSTALLED)
+	$(PYTEST) $(TESTS) -m 'not slow and not full' --durations=$(DURATIONS)
 
 test-all: export SPARKSTREAM_FRAMES := 10000
 test-all: $(INSTALLED)
