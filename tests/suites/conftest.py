@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from dbt.adapters.factory import reset_adapters
 from dbt.tests.fixtures.project import *  # noqa: F403
 
 from tests.integration.targets import Target
 from tests.suites.adaptations import profile_output
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_adapters_of_earlier_tests() -> None:
+    """dbt keeps the adapter of the last command in a process, and its fixtures take that for theirs."""
+    reset_adapters()
 
 
 @pytest.fixture(scope="class")  # type: ignore[no-redef]
