@@ -92,7 +92,8 @@ class TestFunctions(Pairs):
     def test_numbers(self) -> None:
         self.rewritten("CEILING(i)", "CAST(CEIL(i) AS INT)")
         self.rewritten("CEILING(1.5)", "CEILING(1.5)")
-        self.rewritten("CEILING(CAST(i AS DOUBLE))", "CAST(CEIL(CAST(i AS DOUBLE)) AS DOUBLE)")
+        d = "CAST(i AS DOUBLE)"
+        self.rewritten(f"CEILING({d})", f"CASE WHEN ABS({d}) < 9E15 THEN CAST(CEIL({d}) AS DOUBLE) ELSE {d} END")
 
     def test_arrays(self) -> None:
         self.rewritten("ARRAY_CONTAINS(a, i)", "EXISTS(a, __e -> __e <=> i)")

@@ -56,20 +56,28 @@ def log(call: FlinkCall) -> str:
 
 
 def type_of_modulo(arguments: Types, numbers: Numbers) -> str | None:
-    """`MOD(a, b)`: the type of b where both are integers."""
+    """`MOD(a, b)`: the type of b where both are whole numbers, and b an integer."""
     if len(arguments) != 2:
         return None
     left, right = arguments
-    if left in types.INTEGERS and right in types.INTEGERS:
+    if _is_whole(left) and right in types.INTEGERS:
         return right
     if left is None or right is None or not all(t in types.INTEGERS or types.is_decimal(t) for t in arguments):
         return None
     return numbers.decimal_arithmetic(exp.Mod(this=exp.Null(), expression=exp.Null()), left, right)
 
 
+def _is_whole(type_: str | None) -> bool:
+    return type_ in types.INTEGERS or (types.is_decimal(type_) and types.decimal_parts(type_ or "")[1] == 0)
+
+
 def narrowed(left: str | None, right: str | None) -> str | None:
-    """The type of b, where the remainder of two integers a and b has the wider type of a in Spark; else None."""
-    if left in types.INTEGERS and right in types.INTEGERS and types.wider(left, right) != right:
+    """The type of an integer b, where the remainder of whole numbers a and b has another in Spark; else None."""
+    if (
+        right in types.INTEGERS
+        and _is_whole(left)
+        and (types.is_decimal(left) or types.wider(left or "", right) != right)
+    ):
         return right
     return None
 
@@ -77,7 +85,7 @@ def narrowed(left: str | None, right: str | None) -> str | None:
 def modulo(call: FlinkCall) -> str:
     """MOD, whose type depends on the digits that a constant is written with in Spark."""
     left, right = call.types
-    of_integers = left in types.INTEGERS and right in types.INTEGERS
+    of_integers = _is_whole(left) and right in types.INTEGERS
     result = narrowed(left, right) if of_integers else type_of_modulo(call.types, NUMBERS)
     return cast(call.same(), result) if result else call.same()
 
@@ -107,11 +115,11 @@ def _digits(call: FlinkCall) -> int | None:
 
 
 def round_(call: FlinkCall) -> str:
-    """ROUND, which gives a DECIMAL no digits that it hasn't."""
+    """ROUND, which leaves a DECIMAL its type where it has no more digits."""
     digits = _digits(call)
     type_ = known(call)
-    adds_digits = types.is_decimal(type_) and digits is not None and digits > types.decimal_parts(type_)[1]
-    return cast(call.same(), type_) if adds_digits else call.same()
+    keeps = types.is_decimal(type_) and digits is not None and digits >= types.decimal_parts(type_)[1]
+    return cast(call.same(), type_) if keeps else call.same()
 
 
 def truncate(call: FlinkCall) -> str:
@@ -141,8 +149,10 @@ def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> st
         if {left, right} == {"float", "double"}:
             return left  # as measured: the left operand decides
         return "double" if "double" in (left, right) or types.is_decimal(left) or types.is_decimal(right) else "float"
+    if isinstance(node, exp.Mod) and _is_whole(left) and right in types.INTEGERS:
+        return right
     if left in types.INTEGERS and right in types.INTEGERS:
-        return right if isinstance(node, exp.Mod) else NUMBERS.common([left, right])
+        return NUMBERS.common([left, right])
     return NUMBERS.decimal_arithmetic(node, left, right)
 
 

@@ -34,9 +34,11 @@ ONLY_ELEMENT = (
 # -- arrays --------------------------------------------------------------------------------------------
 def slice_(call: FlinkCall) -> str:
     """ARRAY_SLICE with its first and last position; negative ones count from the end, and 0 is 1."""
-    array = call.args[0]
-    first, last = (_place(array, at) for at in (*call.args[1:], "-1")[:2])
-    return f"FILTER({array}, (__e, __i) -> __i + 1 BETWEEN {first} AND {last})"
+    array, *places = call.args
+    first, last = (_place(array, at) for at in (*places, "-1")[:2])
+    known = " AND ".join(f"{at} IS NOT NULL" for at in places if not at.lstrip("-").isdigit())
+    slice = f"FILTER({array}, (__e, __i) -> __i + 1 BETWEEN {first} AND {last})"
+    return f"CASE WHEN {known} THEN {slice} END" if known else slice
 
 
 def _place(array: str, at: str) -> str:

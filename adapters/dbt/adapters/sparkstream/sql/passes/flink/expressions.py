@@ -161,7 +161,7 @@ class Invocations(Rewriter):
             yield Edit(span, lambda: _later(unit, self.text(number), self.text(time)))
             return
         if type_ == "date" and unit not in DATE_UNITS:
-            yield self.edit(time, lambda: f"CAST({self.text(time)} AS TIMESTAMP_NTZ)", level=1)
+            yield self.edit(time, lambda: f"CAST({self.text(time)} AS TIMESTAMP_NTZ)", level=2)
         elif type_ == "date":
             yield Edit(span, lambda: f"CAST({self.source.render(span)} AS DATE)", level=1)
         if unit != word.name.upper():

@@ -96,7 +96,7 @@ class OverWindows(Rewriter):
             return
         key = order.expressions[0].this
         if any(isinstance(frame.args.get(side), exp.Expr) for side in ("start", "end")) and is_clock(self.type(key)):
-            yield self.edit(key, lambda: clocks.on_a_day(self.text(key)), level=1)
+            yield self.edit(key, lambda: clocks.on_a_day(self.text(key)), level=2)
 
     @handles(exp.WindowSpec)
     def _frame(self, frame: exp.WindowSpec) -> Iterator[Edit]:
@@ -119,7 +119,7 @@ class OverWindows(Rewriter):
         if any(map(clocks.is_long, lengths)) and self.type(key) == "timestamp":
             # Spark adds days on the clock of the session's zone, to numbers as they elapse.
             assert key is not None
-            yield self.edit(key, lambda: f"UNIX_MICROS({self.text(key)})", level=1)
+            yield self.edit(key, lambda: f"UNIX_MICROS({self.text(key)})", level=2)
             for each, length in zip(bounds, lengths, strict=True):
                 yield self.edit(each, partial(str, length.micros))
         elif len(bounds) == 2 and bounds[0].args.get("unit") != bounds[1].args.get("unit"):

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
-from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, row_of
+from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, map_of, row_of
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, NodeRule, TypeOf, Types, always, same
 from dbt.adapters.sparkstream.sql.passes.flink import (
@@ -223,6 +223,9 @@ FUNCTIONS: dict[str, Function] = {
     "MAP_KEYS": Function(returns=_of_map(lambda key, value: array_of(key))),
     "MAP_VALUES": Function(returns=_of_map(lambda key, value: array_of(value))),
     "MAP_ENTRIES": Function(returns=_of_map(lambda key, value: array_of(row_of([("key", key), ("value", value)])))),
+    "MAP_FROM_ARRAYS": Function(
+        returns=lambda types, numbers: map_of(*map(element, types)) if len(types) == 2 else None
+    ),
     "MAP_UNION": Function(arrays.map_union, returns=same),
     # texts
     "REPLACE": Function(texts.replace, (3, 3)),
@@ -237,7 +240,7 @@ FUNCTIONS: dict[str, Function] = {
     **_each("REVERSE LEFT RIGHT CONCAT ARRAY_JOIN", Function(returns=_STRING)),
     "UNHEX": Function(texts.unhex, (1, 1), always("binary")),
     "ELT": Function(lambda c: f"GET(ARRAY({', '.join(c.args[1:])}), {c.args[0]} - 1)", (2, 255), returns=_STRING),
-    "TO_BASE64": Function(renamed("BASE64"), returns=_STRING),
+    "TO_BASE64": Function("REPLACE(BASE64({0}), '\\r\\n', '')", (1, 1), returns=_STRING),  # Spark breaks long lines
     "FROM_BASE64": Function("CAST(UNBASE64({0}) AS STRING)", (1, 1), returns=_STRING),
     "REGEXP_EXTRACT": Function(texts.by_pattern("STRING", texts.regexp_extract, group="0"), (2, 3)),
     "SPLIT_INDEX": Function(texts.split_index, (3, 3), returns=_STRING),
@@ -257,7 +260,7 @@ FUNCTIONS: dict[str, Function] = {
     "IS_DIGIT": Function(texts.unless_number("COALESCE({0} RLIKE '^\\\\p{{Nd}}+$', FALSE)"), (1, 1), _BOOLEAN),
     "IS_DECIMAL": Function(texts.unless_number("(TRY_CAST({0} AS DOUBLE) IS NOT NULL)"), (1, 1), _BOOLEAN),
     "JSON_STRING": Function(lambda c: json.json_of(c.args[0], c.types[0]), (1, 1), returns=_STRING),
-    "JSON_QUOTE": Function(lambda c: json.json_of(c.args[0], "string"), (1, 1), returns=_STRING),
+    "JSON_QUOTE": Function(lambda c: json.quote(json.json_of(c.args[0], "string")), (1, 1), returns=_STRING),
     **_each("PARSE_JSON TRY_PARSE_JSON", Function(_parse_json, (1, 2), always(json.VARIANT))),
     "JSON_UNQUOTE": Function(json.UNQUOTE, (1, 1), returns=_STRING),
     "TYPEOF": Function(typeof, (1, 2), returns=_STRING),

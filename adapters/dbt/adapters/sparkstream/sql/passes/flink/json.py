@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.core.nested import nested_parts
 from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, JsonPath
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.types import spark_type
+from dbt.adapters.sparkstream.sql.passes.flink.clocks import utc_clock
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewriter, handles
 
 _STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"'\\\]]+"\]"""
@@ -223,9 +224,19 @@ def json_of(sql: str, type_: str | None) -> str:
     """A value as JSON; NULL stays NULL."""
     if types.is_numeric(type_) or type_ == "boolean":
         return f"CAST({sql} AS STRING)"
+    if type_ in types.TIMES:
+        clock, zone = (utc_clock(sql), "Z") if type_ == "timestamp" else (sql, "")
+        return f"CONCAT('\"', REPLACE(CAST({clock} AS STRING), ' ', 'T'), '{zone}\"')"
     if type_ is not None and nested_parts(type_):
         return f"TO_JSON({sql}, MAP('ignoreNullFields', 'false'))"
     return f"TO_JSON(CAST({sql} AS VARIANT))"
+
+
+def quote(text: str) -> str:
+    """A JSON string as JSON_QUOTE writes it: `/` and what isn't ASCII is escaped, too."""
+    code = "REGEXP_REPLACE(LOWER(HEX(ENCODE(c, 'UTF-16BE'))), '(.{4})', '\\\\\\\\u$1')"
+    escaped = f"CASE WHEN c = '/' THEN '\\\\/' WHEN ASCII(c) > 127 THEN {code} ELSE c END"
+    return f"ARRAY_JOIN(TRANSFORM(SPLIT({text}, ''), c -> {escaped}), '')"
 
 
 def _has_json(type_: str) -> bool:

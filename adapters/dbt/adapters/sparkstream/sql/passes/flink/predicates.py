@@ -16,7 +16,13 @@ from dbt.adapters.sparkstream.sql.passes.flink.relations import QUANTIFIERS, Sub
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, handles, text_constant
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
 
-_PREDICATES = (exp.Is, exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ)
+_RANGES = (exp.In, exp.Between, exp.Like, exp.SimilarTo, exp.Escape, exp.Exists)
+_PREDICATES = (exp.Is, exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ, *_RANGES)
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    """A node without the parentheses that sqlglot alone has put around it."""
+    return node.this if isinstance(node, exp.Paren) and SPAN not in node.meta else node
 
 
 class Predicates(Rewriter):
@@ -35,6 +41,16 @@ class Predicates(Rewriter):
                 yield from self._unlike(node)
         for one, other in ((left, right), (right, left)):
             yield from self._as_times([one], self.type(other))
+        yield from self._operands(node)
+
+    @handles(exp.NullSafeEQ, exp.NullSafeNEQ)
+    def _operands(self, node: exp.Binary) -> Iterator[Edit]:
+        """`ok = x LIKE 'a%'` compares ok with a condition, where Spark takes `ok = x` for the operand of LIKE."""
+        left, right = _bare(node.left), node.right
+        if isinstance(left, _PREDICATES):
+            yield self.edit(left, lambda: f"({self.text(left)})", level=3)
+        if isinstance(right.this if isinstance(right, exp.Not) else right, _RANGES):
+            yield self.edit(right, lambda: f"({self.text(right)})", level=3)
 
     def _rows(self, pairs: list[tuple[exp.Expr, exp.Expr]]) -> str:
         """`(a, b) = (c, d)` field by field: NULL for a NULL field unless another differs, where Spark says FALSE."""
@@ -60,7 +76,7 @@ class Predicates(Rewriter):
         for value in values if types.is_clock(type_) else ():
             if family(self.type(value)) == "text":
                 read = lambda v=value: clocks.read(self.text(v), text_constant(v))  # noqa: E731
-                yield self.edit(value, lambda read=read: cast(read(), type_ or ""), level=1)  # type: ignore[misc]
+                yield self.edit(value, lambda read=read: cast(read(), type_ or ""), level=2)  # type: ignore[misc]
 
     # -- IN ----------------------------------------------------------------------------------------------
     @handles(exp.In)
@@ -89,7 +105,7 @@ class Predicates(Rewriter):
         if len(kinds) > 1 or {family(wanted), *kinds} not in ({"number", "text"}, {"boolean", "text"}):
             return False
         for value in known:
-            yield self.edit(value, lambda v=value: self._in_type(v, str(wanted).upper()), level=1)  # type: ignore[misc]
+            yield self.edit(value, lambda v=value: self._in_type(v, str(wanted).upper()), level=2)  # type: ignore[misc]
         return True
 
     def _in_type(self, value: exp.Expr, type_: str) -> str:
@@ -146,9 +162,7 @@ class Predicates(Rewriter):
     @handles(exp.Is)
     def _is(self, node: exp.Is) -> Iterator[Edit]:
         """`a IS NULL IS TRUE`, whose first predicate needs parentheses, and `x IS JSON OBJECT`."""
-        before, json = node.this, node.expression
-        if isinstance(before, exp.Paren) and SPAN not in before.meta:  # sqlglot has put them there
-            before = before.this
+        before, json = _bare(node.this), node.expression
         if isinstance(before, _PREDICATES):
             yield self.edit(before, lambda: f"({self.text(before)})", level=3)
         if isinstance(json, exp.JSON):

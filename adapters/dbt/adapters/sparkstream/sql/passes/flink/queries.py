@@ -37,7 +37,10 @@ class FlinkQueries(Rewriter):
     @handles(exp.Union, exp.Except, exp.Intersect)
     def _set_operation(self, node: exp.SetOperation) -> Iterator[Edit]:
         yield from self._ordered_set(node)
-        if isinstance(node.parent, exp.SetOperation):
+        around = node.parent
+        while isinstance(around, exp.Subquery):  # parentheses, also those of a set operation that binds tighter
+            around = around.parent
+        if isinstance(around, exp.SetOperation):
             return
         results = [column.type for column in self.resolver.columns(node).items]
         for select in _sides(node):
@@ -62,7 +65,7 @@ class FlinkQueries(Rewriter):
         value = projection.unalias()
         if type_ is not None and projection is value and isinstance(value, exp.Column):
             named = lambda: f"{cast(self.text(value), type_)} AS {quoted(value.name)}"  # noqa: E731
-            yield self.edit(value, named, level=1)
+            yield self.edit(value, named, level=2)
         else:
             yield from self.as_type(value, type_)
 
@@ -131,7 +134,7 @@ class FlinkQueries(Rewriter):
                 yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
             elif given != name or not output_name(projection):
                 text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
-                yield self.edit(projection, text, level=2)
+                yield self.edit(projection, text, level=3)
 
     def _lone_text(self, select: exp.Select) -> Iterator[Edit]:
         """Names the text of `(SELECT 'a')`, which Spark takes for a constant of a type SELECT."""

@@ -163,9 +163,9 @@ class Rewriter:
             yield from self.as_type(value, widened(self.type(value), result))
 
     def as_type(self, value: exp.Expr, type_: str | None) -> Iterator[Edit]:
-        """A value in a type; None for its own."""
+        """A value in a type, behind the value's own edits; None for its own type."""
         if type_ is not None and (type_ == "float" or not isinstance(value, exp.Literal)):
-            yield self.edit(value, lambda: cast(self.text(value), type_), level=1)
+            yield self.edit(value, lambda: cast(self.text(value), type_), level=2)
 
     def join_start(self, relation: Span) -> int:
         """Start of the join whose relation has a span: at LEFT, INNER or JOIN."""

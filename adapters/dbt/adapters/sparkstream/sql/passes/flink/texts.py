@@ -137,7 +137,10 @@ def _pieces(call: FlinkCall, text: str) -> str:
 
 
 def split(call: FlinkCall) -> str:
-    return _unless_empty(call, _pieces(call, call.args[0]), "ARRAY<STRING>")
+    parts = _pieces(call, call.args[0])
+    if call.literals[1] is None:  # between `\\Q` and `\\E`, an empty separator would be found at the end as well
+        parts = f"IF({call.args[1]} = '', SPLIT({call.args[0]}, ''), {parts})"
+    return _unless_empty(call, parts, "ARRAY<STRING>")
 
 
 def _unless_empty(call: FlinkCall, parts: str, type_: str) -> str:

@@ -86,8 +86,10 @@ class TimeExpressions(Rewriter):
             name = type(node).__name__.upper()
             if types.is_decimal(type_) and types.decimal_parts(type_ or "")[1] > 1:  # Spark drops all digits behind it
                 yield self.edit(node, lambda: cast(self.text(node), self.type(node) or ""), level=1)
-            elif type_ in ("double", "float", *types.INTEGERS):
+            elif type_ in types.INTEGERS:
                 yield self.edit(node, lambda: cast(f"{name}({self.text(node.this)})", type_ or ""))
+            elif type_ in ("double", "float"):
+                yield self.edit(node, lambda: _whole(name, self.text(node.this), type_ or ""))
             return
         convert, unit = floor_to if isinstance(node, exp.Floor) else ceil_to, to.name.upper()
         if rounds_to(unit, type_):
@@ -146,6 +148,11 @@ class TimeExpressions(Rewriter):
             return None
         days = abs(length.micros) // MICROS["DAY"]
         return None if abs(length.micros) == days * MICROS["DAY"] else days if length.micros > 0 else -days
+
+
+def _whole(name: str, x: str, type_: str) -> str:
+    """FLOOR or CEIL of a DOUBLE, whose BIGINT in Spark holds no infinities and no NaN; from 2^53 on all are whole."""
+    return f"CASE WHEN ABS({x}) < 9E15 THEN {cast(f'{name}({x})', type_)} ELSE {x} END"
 
 
 def constant_length(source: Source, node: exp.Expr) -> Interval | None:
