@@ -11,6 +11,7 @@ from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.impl import SparkStreamAdapter
 from dbt.adapters.sparkstream.relation import SparkStreamRelation
 from dbt.adapters.sparkstream.spark.namespaces import Namespaces
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 
 
@@ -77,6 +78,11 @@ def test_a_profile(given: dict[str, str], database: str | None) -> None:
 )
 def test_whether_a_table_is_in_a_catalog(table: str, is_there: bool) -> None:
     assert is_in_catalog(table) == is_there
+
+
+def test_a_text_that_is_no_name() -> None:
+    with pytest.raises(StreamingError, match=r"alias: shop\.\.\./\.\./bids is no name"):
+        is_in_catalog("shop.../../bids")
 
 
 @pytest.mark.parametrize(

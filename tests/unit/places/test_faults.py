@@ -57,6 +57,17 @@ def test_place(name: str, method: str) -> None:
     assert [statement.count("\n", 0, at) + 1, at - statement.rfind("\n", 0, at)] == recorded["place"]
 
 
+@pytest.mark.parametrize("plan", ["'Project [a]", "~Aggregate [a#1]", "Aggregate [a#1]\n+- Range", "!Project [a#1]"])
+def test_a_plan(plan: str) -> None:
+    assert readable(f"[X] No group. SQLSTATE: 42803;\n{plan}") == "[X] No group. SQLSTATE: 42803"
+
+
+def test_a_row_is_no_plan() -> None:
+    """The text of a row that an error quotes may hold a semicolon and a new line."""
+    message = "[USER_RAISED_EXCEPTION] no price;\n+- of item A SQLSTATE: P0001"
+    assert readable(message) == message
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", RECORDED)
 def test_words(name: str, method: str) -> None:

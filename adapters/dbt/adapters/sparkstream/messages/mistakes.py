@@ -29,6 +29,10 @@ _OF_ARGUMENT = re.compile(r"^(\w+)'s (\w+) |has no argument (\w+)")
 _UNDEFINED = re.compile(r"^'(\w+)' is undefined")
 
 
+class PlacedError(DbtRuntimeError):
+    """Error of a streaming model that has its place; who catches it adds none."""
+
+
 @dataclass(frozen=True)
 class Argument:
     """An argument in a template.
@@ -69,6 +73,8 @@ def placed(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence[An
         project: the folder of the dbt project.
         macros: the macros of the project.
     """
+    if isinstance(error, PlacedError):
+        return error
     ours = [macro for macro in error.stack if _is_ours(macro)]
     if not ours and isinstance(error.__cause__, StreamingError):  # dbt notes no macros for these
         return placed_config(error, node, project)
@@ -99,32 +105,31 @@ def placed_config(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntim
         node: the node.
         project: the folder of the dbt project.
     """
-    if isinstance(error, DbtDatabaseError) or isinstance(error.__cause__, TranslationError):
+    if isinstance(error, (DbtDatabaseError, PlacedError)) or isinstance(error.__cause__, TranslationError):
         return error
     message = str(error.msg)
-    spot = _config_spot(node.raw_code, message)
-    word = re.match(r"(\w+)(\(\)|:)", message)
-    for call in _calls(node.raw_code, "stream", ("relation", "watermark", "event_time")) if word and not spot else ():
-        given = call.argument(word[1]) if word else None
-        if given is not None or (word and word[1] == call.name):
-            spot = (given.start, len(given.text)) if given else (call.start, len(call.name))
+    spot = _config_spot(node.raw_code, message) or _stream_spot(node.raw_code, message)
     return _described(error, node, project, spot)
 
 
-def placed_stream(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntimeError:
-    """Error of a running streaming model, placed at its config, or at `config` for a missing one."""
+def placed_stream(error: PlacedError, node: Any, project: Path) -> PlacedError:
+    """Error of a streaming model, placed at its config, at `stream()`, or at `config` for a missing one."""
     first, _, hint = str(error.msg).partition("\n  ")
     calls = list(_calls(node.raw_code, "config", ()))
     given = [argument for call in calls for argument in call.arguments]
     begun = re.match(r"\w+", first)
     spots = [(a.start, len(a.text)) for a in given if begun and a.name == begun[0]]
+    if not spots and (of_stream := _stream_spot(node.raw_code, first)):
+        spots = [of_stream]
     if not spots and (hint.startswith("write config(") or first.endswith("for the event time")):
         times = [(a.start, len(a.text)) for a in given if a.name == "event_time" and a.value in first.split()]
         found = _config_spot(node.raw_code, first)
         spots = times or ([found] if found else [(call.start, len(call.name)) for call in calls])
         if not spots:
             error.msg = "\n  ".join(part for part in (first, node.original_file_path, hint) if part)
-    return _described(error, node, project, spots[0] if spots else None)
+            return error
+    _described(error, node, project, spots[0] if spots else _config_spot(node.raw_code, first))
+    return error
 
 
 def _misspelt(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence[Any]) -> DbtRuntimeError:
@@ -166,6 +171,17 @@ def _config_spot(template: str, message: str) -> tuple[int, int] | None:
     named = [a for a in given if re.search(rf"\b{re.escape(str(a.name))}\b", first)]
     valued = [a for a in given if len(a.value) > 2 and a.value in first]
     return next(((a.start, len(a.text)) for a in [*named, *valued]), None)
+
+
+def _stream_spot(template: str, message: str) -> tuple[int, int] | None:
+    """The call of `stream()`, or its argument, that a message begins with; None for another message."""
+    spot: tuple[int, int] | None = None
+    word = re.match(r"(\w+)(\(\)|:)", message)
+    for call in _calls(template, "stream", ("relation", "watermark", "event_time")) if word else ():
+        given = call.argument(word[1]) if word else None
+        if given is not None or (word and word[1] == call.name):
+            spot = (given.start, len(given.text)) if given else (call.start, len(call.name))
+    return spot
 
 
 def _is_ours(item: Any) -> bool:

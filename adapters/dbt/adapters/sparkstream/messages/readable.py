@@ -155,8 +155,7 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
         if not _STACK_LINE.match(line) and not repeated:
             lines.append(line)
     text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
-    # An analysis error ends with the plan of the query.
-    text = _without_ours(re.split(r";\n(?=['+:\w])", text)[0].strip())
+    text = _without_ours(_without_plan(text, fault.condition).strip())
     if fault.condition and text.startswith("["):
         found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
     else:
@@ -166,6 +165,21 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
     if place is not None:
         return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
+
+
+_PLAN = r";\n(?=['~!+:\w])"
+"""The beginning of the plan behind an analysis error: `'` is a node that isn't resolved, `~` a stream's."""
+_BEHIND_STATE = re.compile(rf"(SQLSTATE: [0-9A-Z]{{5}}(?:; line \d{{1,9}} pos \d{{1,9}})?){_PLAN}.*\Z", re.DOTALL)
+
+
+def _without_plan(text: str, condition: str) -> str:
+    """Spark's message without the query plan behind it.
+
+    A message with a condition has its SQLSTATE before the plan. A semicolon at the end of another line is a row's text.
+    """
+    if condition and text.startswith("["):
+        return _BEHIND_STATE.sub(r"\1", text)
+    return re.split(_PLAN, text, maxsplit=1)[0]
 
 
 _CALL = re.compile(

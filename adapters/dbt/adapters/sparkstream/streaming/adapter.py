@@ -18,7 +18,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.sparkstream.compiling import dbtflags
 from dbt.adapters.sparkstream.compiling.requests import find_model
 from dbt.adapters.sparkstream.messages.faults import PYTHON_TRACE, without_spot
-from dbt.adapters.sparkstream.messages.mistakes import placed_stream
+from dbt.adapters.sparkstream.messages.mistakes import PlacedError, placed_stream
 from dbt.adapters.sparkstream.messages.places import described, shown
 from dbt.adapters.sparkstream.messages.readable import readable
 from dbt.adapters.sparkstream.spark.environments import SESSION
@@ -338,8 +338,9 @@ class StreamingModels:
             told = readable(root) if PYTHON_TRACE in str(error) else str(error)
             place = connections.texts.found(root, connections.node, connections.project)
             if place is not None:
-                raise DbtRuntimeError(shown(Finding(without_spot(told)), place)) from error
-            wrong, node = DbtRuntimeError(told), connections.node
+                of_spark = readable(root, place) if told == readable(root) else None
+                raise PlacedError(of_spark or shown(Finding(without_spot(told)), place)) from error
+            wrong, node = PlacedError(told), connections.node
             if getattr(node, "raw_code", None):
                 placed_stream(wrong, node, connections.project)
             raise wrong from error

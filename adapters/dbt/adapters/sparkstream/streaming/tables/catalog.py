@@ -72,16 +72,26 @@ def suffixed(table: str, suffix: str) -> str:
     return f"{table[:-1]}{suffix}`" if table.endswith("`") else f"{table}{suffix}"
 
 
+def _parsed(table: str) -> exp.Table:
+    """A table's name as SQL has it, in parts; a StreamingError for a text that is no name."""
+    try:
+        return exp.to_table(table, dialect="spark")
+    except ValueError as error:  # sqlglot splits what it can't parse at its dots
+        raise StreamingError(
+            f"alias: {table} is no name of a table\n  write a name of letters, digits and underscores"
+        ) from error
+
+
 def schema_folder(engine: Engine, table: str) -> str:
     """The folder of a table's schema, without a slash at its end; by the table's name as SQL has it."""
-    schema = ".".join(part.sql(dialect="spark") for part in exp.to_table(table, dialect="spark").parts[:-1])
+    schema = ".".join(part.sql(dialect="spark") for part in _parsed(table).parts[:-1])
     rows = engine.sql(f"DESCRIBE SCHEMA {schema or 'default'}")
     return next((str(row[1]) for row in rows if row[0] == "Location"), "").rstrip("/")
 
 
 def is_in_catalog(table: str) -> bool:
     """Whether a table is in a catalog other than spark_catalog, by its name as SQL has it."""
-    catalog = exp.to_table(table, dialect="spark").catalog
+    catalog = _parsed(table).catalog
     return bool(catalog) and catalog.casefold() != "spark_catalog"
 
 
@@ -120,7 +130,7 @@ def make(
         folder = occupied(error.fault)
         if folder is None:
             raise
-        name = exp.to_table(table, dialect="spark").name.lower()
+        name = _parsed(table).name.lower()
         if not is_at(folder, place or f"{schema_folder(engine, table)}/{name}"):
             raise
         (clear or engine.folders.clear)(folder)
