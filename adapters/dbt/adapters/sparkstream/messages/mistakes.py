@@ -177,9 +177,11 @@ def _stream_spot(template: str, message: str) -> tuple[int, int] | None:
     """The call of `stream()`, or its argument, that a message begins with; None for another message."""
     spot: tuple[int, int] | None = None
     word = re.match(r"(\w+)(\(\)|:)", message)
-    for call in _calls(template, "stream", ("relation", "watermark", "event_time")) if word else ():
-        given = call.argument(word[1]) if word else None
-        if given is not None or (word and word[1] == call.name):
+    if word is None:
+        return None
+    for call in _calls(template, "stream", ("relation", "watermark", "event_time")):
+        given = call.argument(word[1])
+        if given is not None or word[1] == call.name:
             spot = (given.start, len(given.text)) if given else (call.start, len(call.name))
     return spot
 

@@ -56,37 +56,34 @@ def log(call: FlinkCall) -> str:
 
 
 def type_of_modulo(arguments: Types, numbers: Numbers) -> str | None:
-    """`MOD(a, b)`: the type of b where both are whole numbers, and b an integer."""
+    """`MOD(a, b)`: the type of b where `_divides_whole`."""
     if len(arguments) != 2:
         return None
     left, right = arguments
-    if _is_whole(left) and right in types.INTEGERS:
+    if _divides_whole(left, right):
         return right
     if left is None or right is None or not all(t in types.INTEGERS or types.is_decimal(t) for t in arguments):
         return None
     return numbers.decimal_arithmetic(exp.Mod(this=exp.Null(), expression=exp.Null()), left, right)
 
 
-def _is_whole(type_: str | None) -> bool:
-    return type_ in types.INTEGERS or (types.is_decimal(type_) and types.decimal_parts(type_ or "")[1] == 0)
+def _divides_whole(left: str | None, right: str | None) -> bool:
+    """Whether b is an integer and a a whole number, so that the remainder of a and b has the type of b."""
+    is_whole = left in types.INTEGERS or (types.is_decimal(left) and types.decimal_parts(left or "")[1] == 0)
+    return is_whole and right in types.INTEGERS
 
 
 def narrowed(left: str | None, right: str | None) -> str | None:
     """The type of an integer b, where the remainder of whole numbers a and b has another in Spark; else None."""
-    if (
-        right in types.INTEGERS
-        and _is_whole(left)
-        and (types.is_decimal(left) or types.wider(left or "", right) != right)
-    ):
-        return right
-    return None
+    if not _divides_whole(left, right):
+        return None
+    return right if types.is_decimal(left) or types.wider(left or "", right or "") != right else None
 
 
 def modulo(call: FlinkCall) -> str:
     """MOD, whose type depends on the digits that a constant is written with in Spark."""
     left, right = call.types
-    of_integers = _is_whole(left) and right in types.INTEGERS
-    result = narrowed(left, right) if of_integers else type_of_modulo(call.types, NUMBERS)
+    result = narrowed(left, right) if _divides_whole(left, right) else type_of_modulo(call.types, NUMBERS)
     return cast(call.same(), result) if result else call.same()
 
 
@@ -149,7 +146,7 @@ def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> st
         if {left, right} == {"float", "double"}:
             return left  # as measured: the left operand decides
         return "double" if "double" in (left, right) or types.is_decimal(left) or types.is_decimal(right) else "float"
-    if isinstance(node, exp.Mod) and _is_whole(left) and right in types.INTEGERS:
+    if isinstance(node, exp.Mod) and _divides_whole(left, right):
         return right
     if left in types.INTEGERS and right in types.INTEGERS:
         return NUMBERS.common([left, right])
