@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from dbt.adapters.spark.connections import PyhiveConnectionWrapper
+from dbt_common.exceptions import DbtDatabaseError
 from pyhive.exc import OperationalError
 from TCLIService.ttypes import TGetOperationStatusResp, TOperationState
 
 from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
 from dbt.adapters.sparkstream.messages.readable import readable
+from dbt.adapters.sparkstream.spark.environments.cancelling import CANCELLED
 from dbt.adapters.sparkstream.spark.environments.thrift_wrapper import FIRST_WAIT, ThriftWrapper
 from tests.functional.adapter.project import Project
 
@@ -46,6 +48,30 @@ def test_short_statements_do_not_wait_long() -> None:
     wrapper._cancelled = waits = Waits()
     wrapper.execute("select 1")
     assert waits.seconds == [FIRST_WAIT * factor for factor in (1, 2, 4, 8)]
+
+
+@pytest.mark.parametrize("state", [TOperationState.CANCELED_STATE, TOperationState.ERROR_STATE])
+def test_a_cancelled_statement_says_so(state: int) -> None:
+    """A server that cancels a statement fails it now and then: it interrupts it before it writes the state."""
+
+    class Cancelled:
+        def execute(self, *args: Any, **kwargs: Any) -> None:
+            wrapper.cancel()
+
+        def cancel(self) -> None:
+            self.told = True
+
+        def poll(self) -> TGetOperationStatusResp:
+            if not hasattr(self, "told"):
+                return TGetOperationStatusResp(operationState=TOperationState.RUNNING_STATE)
+            return TGetOperationStatusResp(operationState=state, errorMessage="java.lang.InterruptedException")
+
+    credentials = SparkStreamCredentials(method=Method.THRIFT, host="127.0.0.1", schema="shop")
+    wrapper = ThriftWrapper(PyhiveConnectionWrapper(None, poll_interval=60), credentials)
+    wrapper._cursor = Cancelled()
+    with pytest.raises(DbtDatabaseError) as raised:
+        wrapper.execute("select 1")
+    assert raised.value.msg == CANCELLED
 
 
 def test_a_session_that_is_not_closed_fails_nothing() -> None:

@@ -63,11 +63,15 @@ class ThriftWrapper(PyhiveConnectionWrapper):
             # The server would drop a client that waits for minutes.
             self._cursor.execute(sql.strip().removesuffix(";"), values, async_=True)
             status = self._ended()
+        if status.operationState == TOperationState.FINISHED_STATE:
+            return
+        if self._cancelled.is_set():
+            # The server may call it failed: it interrupts the statement first, and writes "cancelled" then.
+            raise DbtDatabaseError(CANCELLED)
         if status.errorMessage:
             raise SparkError(status.errorMessage)
-        if status.operationState != TOperationState.FINISHED_STATE:
-            name = TOperationState._VALUES_TO_NAMES.get(status.operationState, status.operationState)
-            raise DbtDatabaseError(CANCELLED if self._cancelled.is_set() else f"Query failed with status: {name}")
+        name = TOperationState._VALUES_TO_NAMES.get(status.operationState, status.operationState)
+        raise DbtDatabaseError(f"Query failed with status: {name}")
 
     def _ended(self) -> Any:
         """The status of the statement that runs, when it has ended."""
