@@ -109,6 +109,9 @@ def local_conf(folder: Path, cores: int | None) -> dict[str, str]:
         "spark.sql.hive.metastorePartitionPruningFallbackOnException": "true",
         "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
         "spark.hadoop.hive.metastore.schema.verification": "false",
+        # Hive tries ten times what its metastore refuses, every 2 seconds by default: 20 seconds for a view with a
+        # column comment of over 256 characters, before Spark writes it another way.
+        "spark.hadoop.hive.hmshandler.retry.interval": "50ms",
         # Hive leaves folders in the machine's /tmp unless told otherwise.
         "spark.hadoop.hive.exec.scratchdir": str(folder / "tmp" / "hive"),
         "spark.hadoop.hive.exec.local.scratchdir": str(folder / "tmp"),
