@@ -50,7 +50,8 @@ def svg(title: str, x_name: str, series: Mapping[str, Points]) -> str:
         at, y = place(x, low_y)
         out.append(f'<text x="{at:.1f}" y="{y + 18:.1f}" text-anchor="middle">{_short(x)}</text>')
     labels: list[float] = []
-    for name, line in series.items():
+    # From the top down: a label that has no room goes below the others, in the order of the lines.
+    for name, line in sorted(series.items(), key=lambda named: place(*max(named[1]))[1]):
         color = COLORS[name]
         placed = [place(x, y) for x, y in sorted(line)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)

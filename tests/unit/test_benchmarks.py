@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from benchmarks.compare.answers import answer
 from benchmarks.compare.figures import Ratio, best_by_hand, losses, others, ratio
 from benchmarks.compare.page import BEGIN, END, Figures, Section, write
-from benchmarks.windows.plot import ratios
+from benchmarks.windows.plot import ratios, svg
 from benchmarks.windows.queries import COMET, DUCKDB, HAND, OURS, POLARS, SPARK, Question
 
 SECONDS = {OURS: [2.0, 3.0, 4.0], SPARK: [4.0, 4.0, 4.0], HAND: [3.0, 3.0, 3.0], DUCKDB: [1.0, 1.0, 8.0]}
@@ -158,3 +159,9 @@ def test_a_plot_has_room_for_long_names() -> None:
     name = "CUMULATE of many more steps than fit, CSV"
     [label] = [line for line in ratios("Title", {name: {SPARK: (1, 1, 1)}}).splitlines() if name in line]
     assert float(label.partition('x="')[2].partition('"')[0]) > 6 * len(name)  # it ends there, in letters of 12
+
+
+def test_labels_are_in_the_order_of_their_lines() -> None:
+    plot = svg("HOP", "keys", {SPARK: [(1, 1), (9, 13)], OURS: [(1, 1), (9, 11)], DUCKDB: [(1, 1), (9, 14)]})
+    labels = sorted((float(y), name) for y, name in re.findall(r'<text x="498.0" y="([\d.]+)"[^>]*>(\w+)', plot))
+    assert [name for _, name in labels] == [DUCKDB, SPARK, OURS]
