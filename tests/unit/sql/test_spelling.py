@@ -363,6 +363,29 @@ class TestSQLstream(Pairs):
         sql = f"SELECT STREAM LAG(n, 2, 0) {window} + 1 AS y FROM t"
         self.refused(sql, "a column of its own", at="LAG(n, 2, 0)", hint="in a subquery", dialect="sqlstream")
 
+    def test_conditions_of_conditions(self) -> None:
+        """They bind as in Calcite, whose rule they share with dialect `flink`; calls over windows are among them."""
+        schema = {"t": {"ok": "boolean", "a": "int", "s": "string", "rowtime": "timestamp"}}
+        for given, made in (
+            ("ok = s LIKE 'a%'", "ok = (s LIKE 'a%')"),
+            ("s NOT LIKE 'a%' = ok", "(s NOT LIKE 'a%') = ok"),
+            ("ok <> a NOT IN (1, 2)", "ok <> (a NOT IN (1, 2))"),
+            ("a BETWEEN 1 AND 2 IS TRUE", "(a BETWEEN 1 AND 2) IS TRUE"),
+            ("a IS NULL = ok", "(a IS NULL) = ok"),
+            ("ok = a IS NULL", "ok = a IS NULL"),
+            ("ok = (a IN (1))", "ok = (a IN (1))"),
+            ("ok IS DISTINCT FROM ok < ok", "(ok IS DISTINCT FROM ok) < ok"),
+            ("a IS NOT DISTINCT FROM a + 1 = ok", "(a IS NOT DISTINCT FROM a + 1) = ok"),
+            ("ok IS DISTINCT FROM s LIKE 'a%'", "ok IS DISTINCT FROM (s LIKE 'a%')"),
+            ("a < 2 IS DISTINCT FROM ok", "a < 2 IS DISTINCT FROM ok"),
+            ("a / 2 IN (1) = ok", "(CAST(a DIV 2 AS INT) IN (1)) = ok"),
+            ("ok = a / 2 BETWEEN 1 AND a / 3", "ok = (CAST(a DIV 2 AS INT) BETWEEN 1 AND CAST(a DIV 3 AS INT))"),
+        ):
+            assert translate(f"SELECT {given} AS y FROM t", "sqlstream", schema=schema) == f"SELECT {made} AS y FROM t"
+        window = "OVER (ROWS 3 PRECEDING)"
+        made = translate(f"SELECT ok = MAX(a) {window} / 2 IN (1) FROM t", "sqlstream", schema=schema)
+        assert "SELECT ok = (CAST(max(a) OVER" in made and " DIV 2 AS INT) IN (1)) AS `EXPR$0`" in made
+
     def test_what_only_sqlstream_has(self) -> None:
         self.refused(
             "CREATE OR REPLACE PUMP p AS INSERT INTO s SELECT STREAM a FROM t",

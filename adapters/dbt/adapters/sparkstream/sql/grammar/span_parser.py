@@ -74,6 +74,10 @@ class ForeignParser(SpanParser):
         self._note_brackets(node)
         return node
 
+    def _parse_is_rhs(self, distinct: bool = False) -> exp.Expr | None:
+        """`a IS DISTINCT FROM b < c` compares a and b first, where Spark compares b and c."""
+        return self._parse_range() if distinct else super()._parse_is_rhs()
+
     def _note_brackets(self, node: exp.Expr | None) -> None:
         """Notes the span of an array or a subscript whose last bracket has just been read."""
         if not isinstance(node, (exp.Array, exp.Bracket)) or self._prev.token_type != TokenType.R_BRACKET:

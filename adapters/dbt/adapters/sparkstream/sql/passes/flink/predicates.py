@@ -8,21 +8,14 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.nodes import Unknown, WhenValues, compared, row_pairs
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit
+from dbt.adapters.sparkstream.sql.core.source import Edit
+from dbt.adapters.sparkstream.sql.passes.conditions import loose_operands
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.casts import text_of
 from dbt.adapters.sparkstream.sql.passes.flink.json import has_json_kind
 from dbt.adapters.sparkstream.sql.passes.flink.relations import QUANTIFIERS, Subqueries
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, handles, text_constant
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
-
-_RANGES = (exp.In, exp.Between, exp.Like, exp.SimilarTo, exp.Escape, exp.Exists)
-_PREDICATES = (exp.Is, exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ, *_RANGES)
-
-
-def _bare(node: exp.Expr) -> exp.Expr:
-    """A node without the parentheses that sqlglot alone has put around it."""
-    return node.this if isinstance(node, exp.Paren) and SPAN not in node.meta else node
 
 
 class Predicates(Rewriter):
@@ -44,13 +37,10 @@ class Predicates(Rewriter):
         yield from self._operands(node)
 
     @handles(exp.NullSafeEQ, exp.NullSafeNEQ)
-    def _operands(self, node: exp.Binary) -> Iterator[Edit]:
-        """`ok = x LIKE 'a%'` compares ok with a condition, where Spark takes `ok = x` for the operand of LIKE."""
-        left, right = _bare(node.left), node.right
-        if isinstance(left, _PREDICATES):
-            yield self.edit(left, lambda: f"({self.text(left)})", level=3)
-        if isinstance(right.this if isinstance(right, exp.Not) else right, _RANGES):
-            yield self.edit(right, lambda: f"({self.text(right)})", level=3)
+    def _operands(self, node: exp.Expr) -> Iterator[Edit]:
+        """Conditions that are operands, in parentheses."""
+        for operand in loose_operands(node):
+            yield self.edit(operand, lambda operand=operand: f"({self.text(operand)})", level=3)  # type: ignore[misc]
 
     def _rows(self, pairs: list[tuple[exp.Expr, exp.Expr]]) -> str:
         """`(a, b) = (c, d)` field by field: NULL for a NULL field unless another differs, where Spark says FALSE."""
@@ -161,10 +151,9 @@ class Predicates(Rewriter):
     # -- IS, UNKNOWN, NULL -----------------------------------------------------------------------------------
     @handles(exp.Is)
     def _is(self, node: exp.Is) -> Iterator[Edit]:
-        """`a IS NULL IS TRUE`, whose first predicate needs parentheses, and `x IS JSON OBJECT`."""
-        before, json = _bare(node.this), node.expression
-        if isinstance(before, _PREDICATES):
-            yield self.edit(before, lambda: f"({self.text(before)})", level=3)
+        """`a IS NULL IS TRUE` and `x IS JSON OBJECT`."""
+        json = node.expression
+        yield from self._operands(node)
         if isinstance(json, exp.JSON):
             outer = node.parent if isinstance(node.parent, exp.Not) else node
             behind = self.source.tokens_in((self.source.span(node.this)[1], self.source.span(outer)[1]))

@@ -5,7 +5,6 @@ An edit never holds an expression, only what stands around it: a call over a win
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from string import ascii_lowercase
 
@@ -36,6 +35,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.conversions import (
 )
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
+from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, named, substring, whole
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
@@ -83,11 +83,11 @@ class OpenMLDBSpelling:
         self._source = source
         self._resolver = resolver
         self._times: frozenset[str] = frozenset()
-        self._inserted: dict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+        self._inserted = Insertions()
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
-        self._inserted.clear()
+        self._inserted = Insertions()
         self._times = likely_times(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):
@@ -95,8 +95,7 @@ class OpenMLDBSpelling:
         yield from self._expressions(tree)
         yield from self._grouped(tree)
         self._name_items(tree)
-        for place, (closing, opening) in self._inserted.items():
-            yield edit_to((place, place), "".join((*closing, *opening)))
+        yield from self._inserted.edits()
 
     def _expressions(self, tree: exp.Expr) -> Iterator[Edit]:
         for node in tree.walk(bfs=False):
@@ -119,7 +118,7 @@ class OpenMLDBSpelling:
             for item in select.expressions:
                 if not isinstance(item, (*NAMED, exp.Subquery)) and not item.find(exp.Window):
                     name = column_name(self._source, item)
-                    self._inserted[self._source.span(item)[1]][1].append(f" AS {backticked(name)}")
+                    self._inserted.append(self._source.span(item)[1], f" AS {backticked(name)}")
 
     def _tokens(self, places: range) -> Iterator[Edit]:
         """DOUBLE for 1.5, which is a DECIMAL in Spark; no comma before FROM; `%` for MOD, AND for `&&`."""
@@ -337,10 +336,8 @@ class OpenMLDBSpelling:
         return self._resolver.type(node, enclosing(user, exp.Select) or NO_SELECT)
 
     def _wrap(self, node: exp.Expr, around: Around) -> None:
-        """Writes something before and behind an expression; of expressions that begin together, the outer one first."""
-        start, end = self._source.span(node)
-        self._inserted[start][1].append(around[0])
-        self._inserted[end][0].insert(0, around[1])
+        """Writes something before and behind an expression."""
+        self._inserted.wrap(self._source.span(node), (around[0], around[1]))
 
     def _grouped(self, tree: exp.Expr) -> Iterator[Edit]:
         """One edit for each aggregate that Spark has not, or that gives another type there."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -17,7 +16,9 @@ from dbt.adapters.sparkstream.sql.core.tree import enclosing, every, find, own
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.conditions import COMPARISONS, loose_operands
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
+from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 
@@ -43,6 +44,7 @@ class SQLstreamSpelling:
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
         refuse_what_spark_lacks(self._source, tree)
+        inserted = Insertions()
         yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
         for node in find(tree, exp.Floor, exp.Ceil):
             if node.args.get("to"):
@@ -50,16 +52,19 @@ class SQLstreamSpelling:
         for step in find(tree, Step):
             yield self._step(step)
         for elapsed in find(tree, Elapsed):
-            start, end = self._source.span(elapsed)
-            behind = self._source.span(elapsed.this)[1]
-            yield edit_to((start, start), "CAST(")
+            behind, end = self._source.span(elapsed.this)[1], self._source.span(elapsed)[1]
+            inserted.wrap(self._source.span(elapsed), ("CAST(", ""))
             yield edit_to((behind, end), f" AS INTERVAL {elapsed.args['units']})")
         for call in find(tree, exp.Anonymous):
             # It says that its value grows, and is the value.
             if call.name.upper() == "MONOTONIC" and len(call.expressions) == 1:
                 start = self._source.call_span(call)[0]
                 yield edit_to((start, self._source.span(call.expressions[0])[0]), "(")
-        yield from whole_divisions(self._source, self._resolver, tree)
+        yield from whole_divisions(self._source, self._resolver, tree, inserted)
+        for compared in find(tree, exp.Is, *COMPARISONS):
+            for operand in loose_operands(compared):
+                inserted.wrap(self._source.span(operand), ("(", ")"))
+        yield from inserted.edits()
         yield from stream_joins(self._source, tree)
         for select in find(tree, exp.Select):
             yield from self._names(select)
@@ -155,13 +160,8 @@ class SQLstreamSpelling:
             yield Edit(span, text)
 
 
-def whole_divisions(source: Source, resolver: Resolver, tree: exp.Expr) -> Iterator[Edit]:
-    """`CAST(a DIV b AS INT)` of `a / b`, where both are known to be integers.
-
-    What stands around an operand is inserted: a call over a window in it is written by `Frames`.
-    """
-    before: Counter[int] = Counter()
-    behind: dict[int, str] = {}
+def whole_divisions(source: Source, resolver: Resolver, tree: exp.Expr, inserted: Insertions) -> Iterator[Edit]:
+    """`CAST(a DIV b AS INT)` of `a / b`, where both are known to be integers."""
     for node in find(tree, exp.Div):
         select = enclosing(node, exp.Select) or NO_SELECT
         if any(resolver.type(side, select) not in INTEGERS for side in (node.left, node.right)):
@@ -176,13 +176,7 @@ def whole_divisions(source: Source, resolver: Resolver, tree: exp.Expr) -> Itera
         yield Edit((operator.start, operator.end + 1), lambda word=word: word)  # type: ignore[misc]
         type_ = resolver.type(node, select)
         if type_ != "bigint":  # as DIV is
-            start, end = source.span(node)
-            before[start] += 1
-            behind[end] = f" AS {str(type_).upper()})"
-    for place, number in before.items():
-        yield Edit((place, place), lambda number=number: "CAST(" * number)  # type: ignore[misc]
-    for place, text in behind.items():
-        yield Edit((place, place), lambda text=text: text)  # type: ignore[misc]
+            inserted.wrap(source.span(node), ("CAST(", f" AS {str(type_).upper()})"))
 
 
 _PATTERN = "write date_format(ts, 'yyyy-MM-dd')"
