@@ -88,6 +88,10 @@ CONSTRUCTS = {
     f"GROUP BY {BOUNDS}, k",
     "session_of_all": f"SELECT {BOUNDS}, window_time, sum(v) AS s FROM session(bid, ts, '3 seconds') "
     f"GROUP BY {BOUNDS}, window_time",
+    "sessions_of_some": f"SELECT {BOUNDS}, k, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') "
+    f"WHERE v > 1 GROUP BY {BOUNDS}, k",
+    "group_sessions_of_some": "SELECT session_end(ts, INTERVAL '7' SECOND) AS window_end, k, count(*) AS n FROM bid b "
+    "WHERE b.v > 1 GROUP BY session(ts, INTERVAL '7' SECOND), k",
     "sessions_of_rows": "SELECT * FROM session(bid PARTITION BY k, ts, '7 seconds')",
     "sessions_by_window": f"SELECT {BOUNDS}, v, count(*) AS n FROM session(bid PARTITION BY k, ts, '7 seconds') "
     f"GROUP BY GROUPING SETS (({BOUNDS}, v), ({BOUNDS})) HAVING n > 1",
@@ -180,6 +184,8 @@ CONSTRUCTS = {
     "over_rows": "SELECT * FROM (SELECT *, lag(v, 2) OVER w AS l, max(v) OVER (PARTITION BY k ORDER BY ts, id DESC "
     "ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS m FROM bid b WHERE v > 1 WINDOW w AS "
     "(PARTITION BY k ORDER BY ts, id)) WHERE m > 2",
+    "over_nulls": "SELECT id, ts, lag(id) OVER (PARTITION BY k ORDER BY ts, v NULLS LAST, id) AS l, sum(v) OVER (ORDER "
+    "BY ts, v DESC NULLS FIRST, id ROWS 2 PRECEDING) AS s FROM bid",
     "over_rows_range": "SELECT id, ts, count(*) OVER (PARTITION BY id % 2 ORDER BY ts ROWS_RANGE BETWEEN 20s PRECEDING "
     "AND 1s PRECEDING MAXSIZE 3) AS n FROM bid",
     "over_windows": f"SELECT *, s - lag(s) OVER (PARTITION BY k ORDER BY window_end) AS change FROM "

@@ -183,8 +183,8 @@ def test_joins_that_are_refused(sql: str, message: str, hint: str, column: int) 
         (
             "SELECT s.k, SESSION_END(s.ts, INTERVAL '1' HOUR) AS e FROM s WHERE v > 1 "
             "GROUP BY s.k, SESSION(s.ts, INTERVAL '1' HOUR)",
-            "SELECT s.k, window_end AS e FROM TABLE(SESSION(TABLE s PARTITION BY k, DESCRIPTOR(ts), "
-            "INTERVAL '1' HOUR)) AS s WHERE v > 1 GROUP BY s.k, window_start, window_end",
+            "SELECT s.k, window_end AS e FROM TABLE(SESSION((SELECT * FROM s WHERE v > 1) PARTITION BY k, "
+            "DESCRIPTOR(ts), INTERVAL '1' HOUR)) AS s  GROUP BY s.k, window_start, window_end",
         ),
         (
             "SELECT COUNT(*) AS n FROM (SELECT ts FROM s) AS x "

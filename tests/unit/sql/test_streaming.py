@@ -14,6 +14,8 @@ from dbt.adapters.sparkstream.sql.streaming.endings import Direct, OnClosed, OnH
 TUMBLE = "tumble(s, ts, '10 minutes')"
 SESSION = "session(s PARTITION BY k, ts, v)"
 BOUNDS = "window_start, window_end"
+CLICKS = "session(s PARTITION BY k, ts, '5 minutes')"
+SESSIONS = f"SELECT {BOUNDS}, k, count(*) AS n FROM {CLICKS} GROUP BY {BOUNDS}, k"
 COUNTS = f"SELECT {BOUNDS}, k, count(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, k"
 TIMED = f"SELECT window_time AS t, k, count(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, window_time, k"
 
@@ -111,6 +113,15 @@ def test_flink_dialect() -> None:
             f"SELECT window_end AS e, sum(v) FROM session(s, ts, '5 minutes') GROUP BY {BOUNDS}",
             "SELECT session_window.end AS e, sum(v) FROM (SELECT *, 1 AS __all_rows FROM s) "
             "GROUP BY session_window(ts, '5 minutes'), __all_rows",
+        ),
+        (
+            f"SELECT k, sum(v) FROM session(s PARTITION BY k, ts, '5 minutes') x WHERE x.k > 'a' GROUP BY {BOUNDS}, k",
+            "SELECT k, sum(v) FROM s x WHERE x.k > 'a' GROUP BY session_window(ts, '5 minutes'), k",
+        ),
+        (
+            "SELECT k, sum(v) AS n FROM s x WHERE x.v > 1 GROUP BY session(ts, INTERVAL '5' MINUTE), k",
+            "SELECT k, sum(v) AS n FROM (SELECT * FROM s x WHERE x.v > 1) x  "
+            "GROUP BY session_window(ts, '5 minutes'), k",
         ),
     ],
 )
@@ -448,6 +459,65 @@ def test_over_with_parts_of_a_named_window() -> None:
             plan(f"SELECT k, {ordered} AS n FROM s WINDOW w AS ({window})", "flink")
 
 
+@pytest.mark.parametrize(
+    ("inner", "over"),
+    [
+        (COUNTS, "ORDER BY k"),
+        (COUNTS, "PARTITION BY k ORDER BY n"),
+        (f"WITH a AS ({COUNTS}) SELECT * FROM a", "ORDER BY n, window_end"),
+        (
+            COUNTS.replace("tumble(s, ts, '10 minutes')", "cumulate(s, ts, '1 minute', '5 minutes')"),
+            "ORDER BY window_start",
+        ),
+        (SESSIONS, "ORDER BY window_start"),
+        (
+            SESSIONS,
+            "PARTITION BY k ORDER BY window_start RANGE INTERVAL '1' HOUR PRECEDING",
+        ),
+    ],
+)
+def test_over_closed_windows_in_another_order_than_they_close(inner: str, over: str) -> None:
+    with pytest.raises(TranslationError, match="windows close in the order of their ends"):
+        plan(f"SELECT *, {'sum' if 'RANGE' in over else 'lag'}(n) OVER ({over}) AS l FROM ({inner})")
+
+
+@pytest.mark.parametrize(
+    ("inner", "over"),
+    [
+        (COUNTS, "ORDER BY window_start, k"),
+        (COUNTS, "PARTITION BY k ORDER BY window_end"),
+        (f"SELECT window_end AS e, k, count(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, k", "ORDER BY e, k"),
+        (f"SELECT window_end - INTERVAL '1' DAY AS e, 1 AS n FROM {TUMBLE} GROUP BY {BOUNDS}", "ORDER BY e"),
+        ("SELECT window.end AS e, k, count(*) AS n FROM s GROUP BY window(ts, '1 hour'), k", "ORDER BY e, k"),
+        (
+            SESSIONS,
+            "PARTITION BY k ORDER BY window_start",
+        ),
+        (SESSIONS, "ORDER BY window_end, k"),
+    ],
+)
+def test_over_closed_windows_in_the_order_in_which_they_close(inner: str, over: str) -> None:
+    assert f"lag(n) OVER ({over})" in str(plan(f"SELECT *, lag(n) OVER ({over}) AS l FROM ({inner})").ending.query)
+
+
+def test_the_newest_rows_are_kept_by_the_order_of_nulls() -> None:
+    found = plan("SELECT lag(v) OVER (ORDER BY ts, v NULLS LAST, k DESC NULLS FIRST, o DESC) AS l FROM s").ending
+    assert isinstance(found, OnHistory)
+    assert "ORDER BY ts DESC, v DESC NULLS FIRST, k ASC NULLS LAST, o ASC)" in found.kept
+
+
+def test_where_beside_a_session_leaves_out_rows_of_the_session() -> None:
+    """It reads the sessions of all rows, as in batch."""
+    found = plan(f"SELECT {BOUNDS}, count(*) AS n FROM {CLICKS} WHERE v > 1 GROUP BY {BOUNDS}, k")
+    assert found.query == "SELECT * FROM s"
+    assert found.ending.query == f"SELECT {BOUNDS}, count(*) AS n FROM __closed_rows WHERE v > 1 GROUP BY {BOUNDS}, k"
+
+
+def test_stars_of_anti_joins() -> None:
+    query = plan("SELECT 2 * l.v AS w, * EXCEPT (k) FROM s l ANTI JOIN s AS r ON l.k = r.k").query
+    assert query.startswith("SELECT 2 * l.v AS w, l.* EXCEPT (k) FROM s l LEFT JOIN")
+
+
 def test_anti_joins() -> None:
     found = plan("SELECT * FROM s l ANTI JOIN s AS r ON l.k = r.k WHERE l.v > 1")
     assert found.query == (
@@ -605,6 +675,46 @@ def test_who_reads_a_stream_once() -> None:
         ("SELECT *, row_number() OVER (PARTITION BY k ORDER BY ts) FROM s", "all rows that ever were", "lower bound"),
         ("SELECT *, lead(v) OVER (ORDER BY ts) FROM s", "still to come", "LAG"),
         ("SELECT *, count(*) OVER (PARTITION BY k) FROM s", "ordered by time", "ORDER BY"),
+        ("SELECT *, lag(v, -1) OVER (ORDER BY ts) FROM s", "constant number of rows, 0 or more", "write it"),
+        ("SELECT *, lag(v, 1 + 1) OVER (ORDER BY ts) FROM s", "constant number of rows, 0 or more", "write it"),
+        (
+            "SELECT *, sum(v) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND -1 PRECEDING) FROM s",
+            "still to come",
+            "CURRENT ROW",
+        ),
+        (
+            "SELECT *, sum(v) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND INTERVAL '-1' HOUR "
+            "PRECEDING) FROM s",
+            "still to come",
+            "CURRENT ROW",
+        ),
+        (
+            f"SELECT {BOUNDS}, k, count(*) FROM {TUMBLE} GROUP BY GROUPING SETS (({BOUNDS}, k), (k))",
+            "the end of a window",
+            "in each grouping set",
+        ),
+        (
+            f"SELECT {BOUNDS}, k, count(*) FROM {SESSION} GROUP BY ROLLUP ({BOUNDS}, k)",
+            "the end",
+            "in each grouping set",
+        ),
+        (
+            f"SELECT date_trunc('DAY', window_end) AS d, count(*) FROM {SESSION} GROUP BY 1",
+            "the end of a window",
+            "window_end itself",
+        ),
+        (
+            f"SELECT date_trunc('DAY', window_end) AS d, count(*) FROM (SELECT *, rank() OVER (PARTITION BY {BOUNDS} "
+            f"ORDER BY n) AS r FROM ({COUNTS})) GROUP BY date_trunc('DAY', window_end)",
+            "needs rows of several micro-batches",
+            "of its own",
+        ),
+        (
+            "SELECT *, sum(n) OVER (PARTITION BY date_trunc('DAY', window_end)) AS m FROM (SELECT *, rank() OVER "
+            f"(PARTITION BY {BOUNDS} ORDER BY n) AS r FROM ({COUNTS}))",
+            "needs rows of several micro-batches",
+            "of its own",
+        ),
         (
             f"SELECT {BOUNDS}, rank() OVER (PARTITION BY {BOUNDS} ORDER BY count(*)) FROM {TUMBLE} GROUP BY {BOUNDS}",
             "OVER beside GROUP BY",

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
+from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table, sides_of
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
 
@@ -141,14 +142,31 @@ def reads_from(node: exp.Expr, other: exp.Expr) -> bool:
 
 
 def grouping_keys(select: exp.Select, group: exp.Group) -> list[exp.Expr]:
-    """What a query is grouped by, with what a number or the name of an output column stands for."""
+    """The keys that a query is grouped by in each of its grouping sets, with what a number or a name stands for."""
     if group.args.get("all"):
-        return [p for p in select.expressions if not has_aggregate(p)]
+        return [p.unalias() for p in select.expressions if not has_aggregate(p)]
+    if any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets")):
+        return []
     outputs = {p.alias.casefold(): p.unalias() for p in select.expressions if isinstance(p, exp.Alias)}
-    keys: list[exp.Expr] = [group]
-    for key in group.expressions:
+    keys: list[exp.Expr] = []
+    for key in (part for item in group.expressions for part in _in_each_set(item)):
         if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(select.expressions):
-            keys.append(select.expressions[int(key.name) - 1])
-        elif isinstance(key, exp.Column) and key.name.casefold() in outputs:
+            keys.append(select.expressions[int(key.name) - 1].unalias())
+            continue
+        keys.append(key)
+        if isinstance(key, exp.Column) and key.name.casefold() in outputs:
             keys.append(outputs[key.name.casefold()])
     return keys
+
+
+def _in_each_set(item: exp.Expr) -> list[exp.Expr]:
+    """The keys that an item of GROUP BY has in each of the grouping sets that it makes: ROLLUP and CUBE have none."""
+    if isinstance(item, (exp.Rollup, exp.Cube)):
+        return []
+    if isinstance(item, exp.GroupingSets):
+        first, *others = [_in_each_set(inner) for inner in item.expressions]
+        forms = [{normal_form(key) for key in keys} for keys in others]
+        return [key for key in first if all(normal_form(key) in keys for keys in forms)]
+    if isinstance(item, exp.Tuple):
+        return [key for inner in item.expressions for key in _in_each_set(inner)]
+    return [item.unnest()]

@@ -118,18 +118,24 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
 
 
 def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver: Resolver) -> None:
+    keys = grouping_keys(select, group)
+    if any(is_call(call, ("WINDOW", "SESSION_WINDOW")) for key in keys for call in key.find_all(exp.Anonymous)):
+        return
+    # What is computed of a window's end, such as its day, may be the same for later windows.
     origins = set()
-    for key in grouping_keys(select, group):
-        for column in key.find_all(exp.Column):
-            found = resolver.find(column, select)
-            origins.add(found.origin if found is not None and found.origin else column.name.casefold())
-    of_spark = any(is_call(call, ("WINDOW", "SESSION_WINDOW")) for call in group.find_all(exp.Anonymous))
-    if not of_spark and END not in origins and "window" not in origins:
+    for key in keys:
+        if isinstance(key, exp.Column):
+            found = resolver.find(key, select)
+            origins.add(found.origin if found is not None and found.origin else key.name.casefold())
+    if END not in origins and "window" not in origins:
         hint = "add window_end to GROUP BY" if "window_start" in origins else None
+        in_sets = any(c.name.casefold() == END for node in (group, *keys) for c in node.find_all(exp.Column))
         raise source.error(
             _place(source, group, select),
             "on a stream, GROUP BY needs the end of a window: a group without it is never final",
-            hint or "read the rows through a window function, and group by window_start and window_end",
+            "group by window_end itself, in each grouping set: GROUP BY window_start, window_end, ROLLUP (k)"
+            if in_sets
+            else hint or "read the rows through a window function, and group by window_start and window_end",
         )
 
 

@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys, reads_from
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table, own_frames, temporal_join
+from dbt.adapters.sparkstream.sql.streaming.closingorder import check_order
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory
 from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, with_clause, within
@@ -216,7 +217,10 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
         )
     kept = None if is_within_windows(select, resolver) else history(select, source)
-    cut = Cut(select, relation, relation, tree, source, streams, not _aggregated(relation), kept)
+    buffered = not _aggregated(relation)
+    if kept is not None and not buffered:  # else the run looks for the watermark of the order
+        check_order(select, relation, source, resolver)
+    cut = Cut(select, relation, relation, tree, source, streams, buffered, kept)
     check_around(tree, select, (relation, *ctes_of(relation)), source, streams, OVER)
     _check_above(cut, resolver)
     return cut
@@ -236,8 +240,8 @@ def _check_above(cut: Cut, resolver: Resolver) -> None:
 
 
 def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:
-    """Whether the end of the window that a row has closed with is among some keys."""
-    found = (resolver.find(column, select) for key in keys for column in key.find_all(exp.Column))
+    """Whether the end of the window that a row has closed with is one of some keys, and not only a part of one."""
+    found = (resolver.find(key, select) for key in keys if isinstance(key, exp.Column))
     return any(column is not None and column.origin == END for column in found)
 
 

@@ -15,6 +15,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item, unaliased
 
@@ -79,8 +80,16 @@ class _Query:
         time, *lengths = self._call.expressions
         rest = ", ".join([f"DESCRIPTOR({self._source.written(time.this)})", *map(self._source.written, lengths)])
         alias = f" AS {flink_name(relation.name)}" if table and not relation.alias else ""
-        before = f"TABLE({kind}({'TABLE ' if table else ''}"
-        yield Edit(place, lambda: f"{before}{self._source.render(place)}{per}, {rest})){alias}")
+        where = self._select.args.get("where") if kind == "SESSION" else None
+        if where is not None:
+            # Rows that WHERE leaves out are in no session, while SESSION reads the rows before its query does.
+            whole, condition = self._source.span(relation), self._source.span(where.this)
+            read = f"(SELECT * FROM {self._source.render(whole)} WHERE {self._source.render(condition)})"
+            yield Edit(place, lambda: f"TABLE({kind}({read}{per}, {rest})){alias}")
+            yield Edit(Block(self._source, self._select).clauses["where"], lambda: "")
+        else:
+            before = f"TABLE({kind}({'TABLE ' if table else ''}"
+            yield Edit(place, lambda: f"{before}{self._source.render(place)}{per}, {rest})){alias}")
         bounds = {"window_start": None, "window_end": None}
         for other in own(self._select, exp.Anonymous):
             if is_call(other, AUXILIARY):

@@ -95,12 +95,12 @@ class History:
 
 def is_within_windows(select: exp.Select, resolver: Resolver) -> bool:
     """Whether every OVER of a query stays within a window: the window's end is among its keys."""
-    return all(END in _origins(keys, select, resolver) for _, keys, _ in _windows(select))
+    return all(END in _origins(keys, select, resolver) for _, keys, _ in frames_of(select))
 
 
 def keys_of_frames(select: exp.Select) -> Iterator[list[exp.Expr]]:
     """What each OVER of a query is partitioned by."""
-    return (keys for _, keys, _ in _windows(select))
+    return (keys for _, keys, _ in frames_of(select))
 
 
 def history(select: exp.Select, source: Source) -> History:
@@ -112,13 +112,13 @@ def history(select: exp.Select, source: Source) -> History:
     times: dict[str, exp.Column] = {}
     span: Interval | None = None
     rows: dict[tuple[tuple[str, ...], str, str | None], int] = {}
-    for window, keys, order in _windows(select):
+    for window, keys, order in frames_of(select):
         place = source.span(window)
         if not order or not isinstance(order[0][0], exp.Column) or order[0][1]:
             hint = "write ORDER BY and the event time; a join as of a time streams with direction='backward'"
             raise source.error(place, "OVER on a stream is ordered by time, from earlier rows to later ones", hint)
         times.setdefault(order[0][0].name.casefold(), order[0][0])
-        back = ", ".join(f"{source.written(o)} {'ASC' if desc else 'DESC'}" for o, desc in order)
+        back = ", ".join(f"{source.written(o)} {way}" for o, _, way in order)
         names = tuple(source.written(key) for key in keys)
         carried = _carried(window)
         reach = _reach(window, source) if carried is None else 1
@@ -148,16 +148,31 @@ def history(select: exp.Select, source: Source) -> History:
     )
 
 
-def _windows(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], list[tuple[exp.Expr, bool]]]]:
-    """OVER clauses of a query itself: (clause, its keys, its columns of ORDER BY with whether each is DESC)."""
+Order = list[tuple[exp.Expr, bool, str]]
+"""The columns of an ORDER BY: each with whether it is DESC, and how it is said from the last row back."""
+
+
+def frames_of(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], Order]]:
+    """OVER clauses of a query itself: (clause, its keys, its order)."""
     for window in own_frames(select):
         defined, parts = named(window) or window, in_force(window)
         if isinstance(defined, FramedWindow):
             value = defined.value
-            yield window, [k.expression for k in value.partition], [(k.expression, False) for k in value.order]
+            keys = [k.expression for k in value.partition]
+            yield window, keys, [(k.expression, False, _back(desc=False, nulls_first=True)) for k in value.order]
         else:
             order = parts.order.expressions if parts.order else []
-            yield window, parts.partition_by, [(o.this, bool(o.args.get("desc"))) for o in order]
+            yield window, parts.partition_by, [(o.this, *_ways(o)) for o in order]
+
+
+def _ways(item: exp.Ordered) -> tuple[bool, str]:
+    desc = bool(item.args.get("desc"))
+    return desc, _back(desc=desc, nulls_first=bool(item.args.get("nulls_first")))
+
+
+def _back(*, desc: bool, nulls_first: bool) -> str:
+    nulls = "" if nulls_first is not desc else " NULLS LAST" if nulls_first else " NULLS FIRST"
+    return f"{'ASC' if desc else 'DESC'}{nulls}"
 
 
 def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> set[str]:
@@ -191,20 +206,21 @@ def _reach(window: exp.Window, source: Source) -> Interval | int:
     if called == "LEAD":
         raise source.error(place, "LEAD needs rows that are still to come", "swap the two: LAG on the later row")
     if called == "LAG":
-        try:
-            return int(function.expressions[1].name) if len(function.expressions) > 1 else 1
-        except ValueError:
-            raise source.error(place, "LAG on a stream takes a constant number of rows", "write it") from None
+        back = function.expressions[1].unnest() if len(function.expressions) > 1 else exp.Literal.number(1)
+        if not isinstance(back, exp.Literal) or not back.is_int:  # -1 is a row to come
+            raise source.error(place, "LAG on a stream takes a constant number of rows, 0 or more", "write it")
+        return int(back.name)
     frame = in_force(window).frame
     if frame is None or bound(frame, "start")[0] == -2:
         raise _endless(source, place)
-    if bound(frame, "end")[0] > 0:
-        raise source.error(place, "FOLLOWING needs rows that are still to come", "end the frame at CURRENT ROW")
     by_rows = frame.args.get("kind", "").upper() == "ROWS"
     try:
-        start = offset(source, frame, "start", "rows" if by_rows else LTZ) or 0
+        start, end = (offset(source, frame, side, "rows" if by_rows else LTZ) for side in ("start", "end"))
     except NoRule:
-        raise source.error(place, "the frame's start is no constant", _BOUNDED) from None
+        raise source.error(place, "the frame's bounds are no constants", _BOUNDED) from None
+    if end is None or end > 0:  # INTERVAL '-1' HOUR PRECEDING, for one
+        raise source.error(place, "FOLLOWING needs rows that are still to come", "end the frame at CURRENT ROW")
+    start = start or 0
     return -start if by_rows else Interval(-start)
 
 

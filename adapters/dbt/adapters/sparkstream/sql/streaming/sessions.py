@@ -43,7 +43,7 @@ def aggregation(function: WindowFunction) -> exp.Select | None:
     """The query that aggregates a SESSION as Spark's streams can; None where there is none.
 
     It groups the rows of the SESSION, which a constant gap ends, by its windows and its keys, and aggregates no
-    DISTINCT values.
+    DISTINCT values. Its WHERE leaves out whole sessions at most: Spark filters rows before it makes sessions of them.
     """
     select = enclosing(function, exp.Select)
     group = select.args.get("group") if select else None
@@ -53,6 +53,9 @@ def aggregation(function: WindowFunction) -> exp.Select | None:
         return None
     names = {key.name.casefold() for key in group.expressions if isinstance(key, exp.Column)}
     keys = {key.name.casefold() for key in function.partition_by}
+    where = select.args.get("where")
+    if where is not None and not {column.name.casefold() for column in where.find_all(exp.Column)} <= keys:
+        return None
     others = names - set(WINDOW_COLUMNS)
     plain = {"window_start", "window_end"} <= names and others == keys and len(names) == len(group.expressions)
     return select if plain else None
