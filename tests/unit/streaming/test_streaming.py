@@ -10,6 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql.types import (
+    ArrayType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
@@ -22,6 +32,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut, warnings
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, STREAMING, Kind
 from dbt.adapters.sparkstream.streaming.sources.reader import source_of
+from dbt.adapters.sparkstream.streaming.spark.engine import written_type
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
@@ -361,3 +372,9 @@ def test_streams_have_names_of_their_own() -> None:
 )
 def test_zones_whose_clock_changes(zone: str, changes: bool) -> None:
     assert changes_clock(zone, 2021) is changes
+
+
+def test_types_name_fields_with_backticks() -> None:
+    inner = StructType([StructField("a b", DecimalType(3, 1)), StructField("c", MapType(StringType(), DateType()))])
+    type_ = StructType([StructField("x", ArrayType(inner)), StructField("se`lect", IntegerType())])
+    assert written_type(type_) == "struct<x:array<struct<`a b`:decimal(3,1),c:map<string,date>>>,`se``lect`:int>"

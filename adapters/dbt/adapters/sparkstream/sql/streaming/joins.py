@@ -13,6 +13,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, unaliased
 
 _MATCHED = "__matched"
@@ -41,11 +42,9 @@ def _anti(left: exp.Expr, join: exp.Join, source: Source) -> Iterator[Edit]:
     before = "" if any(t.text.upper() == "LEFT" for t in keywords) else "LEFT"
     yield Edit((anti.start, anti.end + 1), lambda: before)
     yield Edit(place, lambda: f"(SELECT *, TRUE AS {_MATCHED} FROM {source.render(inner)}) AS {name}", level=1)
-    for star in select.expressions:
-        if isinstance(star, exp.Star) and not star.args.get("except_"):
-            tokens = source.tokens_in((source.span(select)[0], len(source.text)))
-            token = next(t for t in tokens if t.text == "*")
-            yield Edit((token.start, token.end + 1), lambda: f"{left.alias_or_name}.*")
+    for item, (start, _) in zip(select.expressions, Block(source, select).projections, strict=True):
+        if isinstance(item, exp.Star):
+            yield Edit((start, start + 1), lambda: f"{left.alias_or_name}.*")
     where = select.args.get("where")
     test = f"{name}.{_MATCHED} IS NULL"
     if where is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ from dbt.adapters.sparkstream.streaming.worker.state import show
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
 
     from dbt.adapters.sparkstream.spark.environments import Environment
 
@@ -71,6 +73,8 @@ _PACKAGES = "org.apache.spark.sql.execution.streaming.checkpointing", "org.apach
 """Where Spark has that class, from 4.1 on and before."""
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+"""The name of a field that needs no backticks."""
 
 
 class Engine:
@@ -189,7 +193,7 @@ class Engine:
     def type_name(self, type_: str) -> str:
         """A type as Spark names it: `int` for `integer`."""
         with spark_errors(f"the type {type_!r}"):
-            return str(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType.simpleString())
+            return written_type(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType)
 
     def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The columns of several queries together, by name."""
@@ -320,7 +324,7 @@ class Engine:
     @staticmethod
     def _understood(rows: DataFrame) -> Rows:
         with spark_errors():
-            return Rows(tuple((f.name, f.dataType.simpleString()) for f in rows.schema.fields), rows)
+            return Rows(tuple((f.name, written_type(f.dataType)) for f in rows.schema.fields), rows)
 
     def start(
         self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None, mode: str
@@ -359,6 +363,20 @@ class Engine:
             if loadable(name):
                 self._spark.conf.set(_MANAGER, name)
                 return
+
+
+def written_type(type_: DataType) -> str:
+    """A type as SQL has it. Spark's own `simpleString` leaves out the backticks of fields."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(type_, ArrayType):
+        return f"array<{written_type(type_.elementType)}>"
+    if isinstance(type_, MapType):
+        return f"map<{written_type(type_.keyType)},{written_type(type_.valueType)}>"
+    if isinstance(type_, StructType):
+        fields = ((f.name if _PLAIN.fullmatch(f.name) else backticked(f.name), f.dataType) for f in type_.fields)
+        return f"struct<{','.join(f'{name}:{written_type(of)}' for name, of in fields)}>"
+    return str(type_.simpleString())
 
 
 def _marked(rows: DataFrame, name: str, metadata: dict[str, Any]) -> DataFrame:
