@@ -500,6 +500,32 @@ def test_over_closed_windows_in_the_order_in_which_they_close(inner: str, over: 
     assert f"lag(n) OVER ({over})" in str(plan(f"SELECT *, lag(n) OVER ({over}) AS l FROM ({inner})").ending.query)
 
 
+@pytest.mark.parametrize(
+    ("join", "key", "whole"),
+    [
+        ("JOIN", "l.window_end", True),
+        ("LEFT JOIN", "l.window_end", True),
+        ("LEFT JOIN", "l.window_end, r.window_end", True),
+        ("LEFT JOIN", "r.window_end", False),
+        ("RIGHT JOIN", "r.window_end", True),
+        ("RIGHT JOIN", "l.window_end", False),
+        ("FULL JOIN", "r.window_end", False),
+    ],
+)
+def test_groups_of_the_end_of_a_window_that_a_join_has_not_found(join: str, key: str, whole: bool) -> None:
+    joined = f"FROM {TUMBLE} l {join} {TUMBLE} r ON l.window_end = r.window_end AND l.k = r.k"
+    end = key.split(",")[0]
+    for sql in (
+        f"SELECT count(*) AS n {joined} GROUP BY {key}",
+        f"WITH a AS (SELECT {end} AS e {joined}), b AS (SELECT * FROM a) SELECT count(*) AS n FROM b GROUP BY e",
+    ):
+        if whole:
+            assert plan(sql).query
+            continue
+        with pytest.raises(TranslationError, match="this is NULL where the join finds no row"):
+            plan(sql)
+
+
 def test_the_newest_rows_are_kept_by_the_order_of_nulls() -> None:
     found = plan("SELECT lag(v) OVER (ORDER BY ts, v NULLS LAST, k DESC NULLS FIRST, o DESC) AS l FROM s").ending
     assert isinstance(found, OnHistory)

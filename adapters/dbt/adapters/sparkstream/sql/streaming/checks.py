@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group
 from dbt.adapters.sparkstream.sql.streaming.above import grouping_keys
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import check_distinct, has_distinct
-from dbt.adapters.sparkstream.sql.streaming.names import END, Streams
+from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, may_be_null
 
 
 def check_unread(tree: exp.Expr, source: Source, streams: Streams) -> None:
@@ -122,11 +122,18 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
     if any(is_call(call, ("WINDOW", "SESSION_WINDOW")) for key in keys for call in key.find_all(exp.Anonymous)):
         return
     # What is computed of a window's end, such as its day, may be the same for later windows.
-    origins = set()
+    origins: dict[str, exp.Column] = {}
     for key in keys:
         if isinstance(key, exp.Column):
             found = resolver.find(key, select)
-            origins.add(found.origin if found is not None and found.origin else key.name.casefold())
+            origins.setdefault(found.origin if found is not None and found.origin else key.name.casefold(), key)
+    if END in origins and may_be_null(origins[END], select):  # the first one is the one that Spark closes groups by
+        raise source.error(
+            source.span(origins[END]),
+            "this is NULL where the join finds no row, and on a stream the group of NULL is never final",
+            "group by the window_end of the side that has all its rows, and of no other; of a FULL JOIN, make a "
+            "streaming model, and read that",
+        )
     if END not in origins and "window" not in origins:
         hint = "add window_end to GROUP BY" if "window_start" in origins else None
         in_sets = any(c.name.casefold() == END for node in (group, *keys) for c in node.find_all(exp.Column))

@@ -19,7 +19,15 @@ from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table,
 from dbt.adapters.sparkstream.sql.streaming.closingorder import check_order
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory
 from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
-from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, with_clause, within
+from dbt.adapters.sparkstream.sql.streaming.names import (
+    END,
+    Streams,
+    ctes_of,
+    from_item,
+    may_be_null,
+    with_clause,
+    within,
+)
 from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches, row_matches
 from dbt.adapters.sparkstream.sql.streaming.sessions import RowSessions, row_sessions
 
@@ -241,7 +249,8 @@ def _check_above(cut: Cut, resolver: Resolver) -> None:
 
 def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:
     """Whether the end of the window that a row has closed with is one of some keys, and not only a part of one."""
-    found = (resolver.find(key, select) for key in keys if isinstance(key, exp.Column))
+    columns = (key for key in keys if isinstance(key, exp.Column) and not may_be_null(key, select))
+    found = (resolver.find(column, select) for column in columns)
     return any(column is not None and column.origin == END for column in found)
 
 

@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.offsets import offset
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import last_value_of, own_frames
 from dbt.adapters.sparkstream.sql.streaming.endings import NEW
-from dbt.adapters.sparkstream.sql.streaming.names import END
+from dbt.adapters.sparkstream.sql.streaming.names import END, may_be_null
 from dbt.adapters.sparkstream.sql.streaming.timebounds import turned
 
 _BOUNDED = "give it a frame with a lower bound, such as RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
@@ -179,6 +179,8 @@ def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> se
     origins = set()
     for key in keys:
         found = resolver.find(key, select) if isinstance(key, exp.Column) else None
+        if isinstance(key, exp.Column) and may_be_null(key, select):
+            continue  # its NULLs come with every micro-batch
         origins.add(found.origin if found is not None and found.origin else key.name.casefold())
     return origins
 

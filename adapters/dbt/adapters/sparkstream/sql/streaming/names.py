@@ -138,6 +138,29 @@ def from_item(select: exp.Select) -> exp.Expr | None:
     return from_.this if from_ else None
 
 
+def may_be_null(column: exp.Column, select: exp.Select) -> bool:
+    """Whether a column is NULL in rows for which an outer join has found none, as far as the query tells."""
+    relations, joins = sources(select), select.args.get("joins") or []
+    named = [
+        at for at, relation in enumerate(relations) if relation.alias_or_name.casefold() == column.table.casefold()
+    ]
+    places = named if column.table else [0] if len(relations) == 1 else []
+    if len(places) != 1:
+        return False
+    [at] = places
+    own = joins[at - 1].side if 0 < at <= len(joins) else ""
+    if own in ("LEFT", "FULL") or any(join.side in ("RIGHT", "FULL") for join in joins[at:]):
+        return True
+    relation = relations[at]
+    cte = find_cte(relation) if isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier) else None
+    inner = cte.this if cte is not None else relation.unnest() if isinstance(relation, exp.Subquery) else None
+    if not isinstance(inner, exp.Select):
+        return False
+    items = {item.alias_or_name.casefold(): item.unalias() for item in inner.expressions if not item.is_star}
+    item = items.get(column.name.casefold(), None if items else exp.column(column.name))
+    return isinstance(item, exp.Column) and may_be_null(item, inner)
+
+
 def unaliased(source: Source, relation: exp.Expr) -> tuple[int, int]:
     """The span of a relation without its alias."""
     start, end = source.span(relation)
