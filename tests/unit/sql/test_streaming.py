@@ -532,6 +532,16 @@ def test_the_newest_rows_are_kept_by_the_order_of_nulls() -> None:
     assert "ORDER BY ts DESC, v DESC NULLS FIRST, k ASC NULLS LAST, o ASC)" in found.kept
 
 
+def test_rows_of_one_time_are_kept_in_the_order_of_arrival() -> None:
+    frame = "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"
+    sql = f"SELECT sum(v) OVER w AS a FROM s WINDOW w AS (PARTITION BY k ORDER BY ts {frame})"
+    columns = {"ts": "timestamp", "k": "string", "v": "bigint", "seq": "bigint"}
+    ending = plan_of(sql, "openmldb", streams=["s"], schema={"s": columns}, arrival="seq").ending
+    assert isinstance(ending, OnHistory)
+    assert "PARTITION BY k ORDER BY ts, seq ROWS" in ending.query
+    assert "PARTITION BY k ORDER BY ts DESC, seq DESC) AS __newest_0" in ending.kept
+
+
 def test_where_beside_a_session_leaves_out_rows_of_the_session() -> None:
     """It reads the sessions of all rows, as in batch."""
     found = plan(f"SELECT {BOUNDS}, count(*) AS n FROM {CLICKS} WHERE v > 1 GROUP BY {BOUNDS}, k")

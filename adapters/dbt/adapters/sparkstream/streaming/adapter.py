@@ -173,9 +173,19 @@ class StreamingModels:
         streams = self._registry.of(model)
         schema = self._schema(model, config)
         try:
-            optimize = slices and connections.options.optimizes
-            with connections.options.limits():
-                return nodes.planned(sql, dialect, streams, schema, config, utc=utc, optimize=optimize, warn=warn)
+            options = connections.options
+            with options.limits():
+                return nodes.planned(
+                    sql,
+                    dialect,
+                    streams,
+                    schema,
+                    config,
+                    utc=utc,
+                    optimize=slices and options.optimizes,
+                    arrival=options.arrival,
+                    warn=warn,
+                )
         except TranslationError as error:
             rendered = connections.texts.rendered(sql)
             message = described(error, connections.node, connections.project, "the compiled SQL", rendered)

@@ -159,9 +159,13 @@ def planned(
     *,
     utc: bool,
     optimize: bool,
+    arrival: str | None = None,
     warn: Warn = lambda _: None,
 ) -> StreamPlan:
     """The plan of a model's query.
+
+    Args:
+        arrival: the column that numbers rows in order of arrival; breaks ties in frames.
 
     Raises:
         TranslationError: what can't stream, and what to do instead.
@@ -178,6 +182,7 @@ def planned(
             optimize=optimize,
             shows_open=config.shows_open,
             corrects=config.lateness is not None,
+            arrival=arrival,
             times=times,
             warn=warn,
         )

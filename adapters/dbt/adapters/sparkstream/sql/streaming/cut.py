@@ -170,8 +170,13 @@ def _only(kept: list[Span], of: Span, end: str = "") -> Iterator[tuple[Span, str
         yield (at, of[1]), end
 
 
-def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Cut | None:
+def find_cut(
+    tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, arrival: str | None = None
+) -> Cut | None:
     """The cut of a query; None where all of it can run as a stream.
+
+    Args:
+        arrival: the column that numbers rows in order of arrival; breaks ties in frames.
 
     Raises:
         TranslationError: there would have to be several, or the rows that OVER needs are never together.
@@ -224,7 +229,7 @@ def find_cut(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolve
             "OVER beside GROUP BY doesn't stream",
             "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
         )
-    kept = None if is_within_windows(select, resolver) else history(select, source)
+    kept = None if is_within_windows(select, resolver) else history(select, source, arrival)
     buffered = not _aggregated(relation)
     if kept is not None and not buffered:  # else the run looks for the watermark of the order
         check_order(select, relation, source, resolver)

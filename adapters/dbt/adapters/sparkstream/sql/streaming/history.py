@@ -103,8 +103,11 @@ def keys_of_frames(select: exp.Select) -> Iterator[list[exp.Expr]]:
     return (keys for _, keys, _ in frames_of(select))
 
 
-def history(select: exp.Select, source: Source) -> History:
+def history(select: exp.Select, source: Source, arrival: str | None) -> History:
     """What the frames of a query need.
+
+    Args:
+        arrival: the column that numbers rows in order of arrival; breaks ties in frames of ours.
 
     Raises:
         TranslationError: they need all rows, or rows that are still to come.
@@ -119,6 +122,8 @@ def history(select: exp.Select, source: Source) -> History:
             raise source.error(place, "OVER on a stream is ordered by time, from earlier rows to later ones", hint)
         times.setdefault(order[0][0].name.casefold(), order[0][0])
         back = ", ".join(f"{source.written(o)} {way}" for o, _, way in order)
+        if arrival is not None and len(order) == 1 and isinstance(named(window) or window, FramedWindow):
+            back += f", {arrival} DESC"
         names = tuple(source.written(key) for key in keys)
         carried = _carried(window)
         reach = _reach(window, source) if carried is None else 1

@@ -226,9 +226,9 @@ def _planned(
         rewritten(group_windows_as_functions, resolver, dialect == "flink")
         for warning in statement.warnings(schema):
             warn(warning)
-        cut = find_cut(tree, statement.source, names, resolver)
+        cut = find_cut(tree, statement.source, names, resolver, arrival)
         while rewritten(ctes_as_subqueries):
-            cut = find_cut(tree, statement.source, names, resolver)
+            cut = find_cut(tree, statement.source, names, resolver, arrival)
         source = statement.source
         check(tree, source, names, resolver, cut)
         windows = StagedWindows(source, resolver, names, None if cut is None else cut.session, utc=utc)
