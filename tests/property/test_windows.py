@@ -324,10 +324,11 @@ def check(batch: Batch, got: Answer, want: Callable[[int, Case], Counter[Any]], 
         )
 
 
-def compare_with_plain(spark: SparkSession, batch: Batch, query: Query) -> None:
+def compare_with_plain(spark: SparkSession, batch: Batch, query: Query, dialect: str = "spark") -> None:
     """Asserts that the optimiser gives the rows, column names and types of the plain translation."""
-    plain, optimised = (translated(batch, query, optimize=on) for on in (False, True))
-    want, got = run(spark, batch, plain), run(spark, batch, optimised)
+    plain, optimised = (translated(batch, query, optimize=on, dialect=dialect) for on in (False, True))
+    bounds = "timestamp_ntz" if dialect == "flink" else None
+    want, got = run(spark, batch, plain, bounds), run(spark, batch, optimised, bounds)
     assert got.columns == want.columns
     check(batch, got, lambda number, _: want.rows[number], query)
 
@@ -358,7 +359,8 @@ def group_window(number: int, case: Case) -> str:
         call = f"HOP{{}}(ts, {literal(window.slide)}, {literal(window.size)})"
     else:
         call = f"TUMBLE{{}}(ts, {literal(window.size)})"
-    bounds = ", ".join(f"{call.format('_' + b)} AS {b}" for b in ("START", "END", "ROWTIME"))
+    names = zip(("START", "END", "ROWTIME"), WINDOW_COLUMNS, strict=True)
+    bounds = ", ".join(f"{call.format('_' + function)} AS {name}" for function, name in names)
     return (
         f"SELECT {number} AS number, {bounds}, count(*) AS n, sum(v) AS total "
         f"FROM all_rows WHERE number = {number} GROUP BY {call.format('')}{keys}"
@@ -414,6 +416,22 @@ def test_group_windows(spark: SparkSession, zone: str) -> None:
         batch = replace(batch, cases=tuple(_as_group_window(case) for case in batch.cases))
         got = run(spark, batch, translated(batch, group_window))
         check(batch, got, lambda _, case: Counter(_group_totals(batch, case)), group_window)
+
+    compare()
+
+
+@zones
+def test_group_windows_by_rules(spark: SparkSession, zone: str) -> None:
+    """Flink's HOP and SESSION in GROUP BY: rules compute them like the table functions."""
+
+    @thorough
+    @given(batches(zone))
+    @example(edges(zone))
+    def compare(batch: Batch) -> None:
+        cases = (_as_group_window(case) for case in batch.cases)
+        batch = replace(batch, cases=tuple(case for case in cases if not isinstance(case.window, Tumble)))
+        if batch.cases:
+            compare_with_plain(spark, batch, group_window, "flink")
 
     compare()
 

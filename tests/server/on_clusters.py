@@ -233,7 +233,7 @@ def stream_loses_nothing_though_a_worker_dies(
     """Kills a worker in the middle of a stream."""
 
     def third_micro_batch() -> bool:
-        return any(running.folder.glob("warehouse/**/_sparkstream/streamed-*/checkpoint/commits/2"))
+        return any(running.folder.glob("warehouse/*/_sparkstream/streamed-*/checkpoint/commits/2"))
 
     killed_in_the_middle(cluster, hurt, "streamed", third_micro_batch, worker)
     until = "timestamp_seconds((select max(unix_seconds(ts)) from hurt.bid) - 10)"

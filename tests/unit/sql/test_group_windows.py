@@ -128,3 +128,46 @@ class TestRefused(Pairs):
         self.refused("select count(*) from t group by k, tumble(day, '1h')", "of type date", at="day", hint="CAST(day AS TIMESTAMP)", schema={"t": {"day": "date"}})
         self.refused("select count(*) from t group by tumble(nope, '1h')", "no column nope", at="nope", hint="ts", schema=NTZ)
         self.refused("select count(*) from (select tumble_end(ts, '1h') as we from t group by tumble(ts, '1h')) group by tumble(we, '1d')", "window_end", at="we", hint="window_time")
+
+
+class TestByRules:
+    """HOP and SESSION of Flink become table functions where rules may compute them."""
+
+    def test_where_stays_below_a_session(self) -> None:
+        sql = translate("SELECT x.k, COUNT(*) AS n FROM t AS x WHERE x.x > 0 GROUP BY x.k, SESSION(x.ts, INTERVAL '5' MINUTE)", "flink", schema=NTZ)
+        assert "FROM (SELECT * FROM t AS x WHERE x.x > 0)" in sql
+        assert "put together from slices of 5 minutes" in sql
+
+    def test_what_no_rule_computes_stays(self) -> None:
+        for aggregate, key in (("COUNT(DISTINCT x)", "k"), ("LISTAGG(k)", "k"), ("COUNT(*)", "UPPER(k)")):
+            sql = translate(f"SELECT {aggregate} AS n FROM t GROUP BY {key}, SESSION(ts, INTERVAL '5' MINUTE)", "flink", schema=NTZ)
+            assert "session_window(__time, '5 minutes')" in sql
+
+    def test_hop(self) -> None:
+        sql = translate("SELECT HOP_END(ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR), COUNT(*) AS n FROM t GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR)", "flink", schema=NTZ)
+        assert "put together from slices of 1 minute" in sql
+        assert "window_end AS `EXPR$0`" in sql
+
+
+class TestWhereOverASession:
+    """Flink 2.2: WHERE comes first where the aggregation takes the SESSION in, and else behind."""
+
+    SESSION = "TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' MINUTE))"
+    BELOW = "FROM (SELECT * FROM t WHERE x > 0)"
+
+    def translated(self, select: str, where: str = "x > 0", group: str = "k, window_start, window_end") -> str:
+        return translate(f"SELECT {select} FROM {self.SESSION} WHERE {where} GROUP BY {group}", "flink", schema=NTZ)
+
+    def test_first(self) -> None:
+        assert self.BELOW in self.translated("k, window_start, SUM(x) AS s")
+        assert self.BELOW in self.translated("k, MAX(x) AS s", group="window_end, k, window_time, window_start")
+        sql = translate(f"SELECT DISTINCT k, window_start, window_end FROM {self.SESSION} AS w WHERE w.x > 0", "flink", schema=NTZ)
+        assert "FROM (SELECT * FROM t AS w WHERE w.x > 0)" in sql
+
+    def test_behind(self) -> None:
+        assert self.BELOW not in self.translated("k, MAX(window_time) AS m")
+        assert self.BELOW not in self.translated("SUM(x) AS s", group="window_start, window_end")
+        assert self.BELOW not in self.translated("k, x, SUM(x) AS s", group="k, x, window_start, window_end")
+        assert self.BELOW not in self.translated("UPPER(k) AS k, SUM(x) AS s", group="UPPER(k), window_start, window_end")
+        assert "FROM t" in self.translated("k, SUM(x) AS s", where="x > 0 AND window_start > TIMESTAMP '2020-01-01 00:00:00'")
+        assert "FROM t" in self.translated("k, SUM(x) AS s", where="x IN (SELECT 1)")

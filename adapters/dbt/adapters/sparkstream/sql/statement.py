@@ -33,6 +33,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, Slid
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision, Optimizer, has_frames, may_pay
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
+from dbt.adapters.sparkstream.sql.passes.windows.groupfunctions import group_functions, rules_pay, session_filters
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_auxiliary, is_group_window
 from dbt.adapters.sparkstream.sql.passes.windows.warnings import merged_windows, sparse_windows, unequal_bounds
 
@@ -140,9 +141,14 @@ class Statement:
                 f"arrival is the name of one column, and {arrival!r} is none",
                 "write arrival='seq'; a name that isn't letters, digits and _ stands in backticks: '`my seq`'",
             )
-        if optimize and (skewed or may_pay(self.trees, self._resolver(schema)) or self._has_frames):
+        groups = optimize and any(True for _ in self._group_functions(schema))
+        if optimize and (skewed or groups or may_pay(self.trees, self._resolver(schema)) or self._has_frames):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival, batch=batch, skewed=skewed)[0]
+        if edits := list(self._session_filters()):
+            again, written = self._after(edits)
+            with blamed_on(self.source.text, written):
+                return again.traced(schema, arrival=arrival, batch=batch, optimize=optimize).after(written)
         return self._edited(schema, arrival, batch=batch, request=request, joins=optimize)[0].traced()
 
     def with_event_times(self, event_time_of: EventTimeOf) -> Traced:
@@ -192,6 +198,12 @@ class Statement:
         Raises:
             TranslationError: what is wrong.
         """
+        if edits := [*self._session_filters(), *self._group_functions(schema)]:
+            again, written = self._after(edits)
+            with blamed_on(self.source.text, written):
+                traced, decisions = again.by_rules(schema, arrival=arrival, batch=batch, skewed=skewed)
+            self._warn_of(again.unsplit, written)
+            return traced.after(written), decisions
         if self._dialect == "spark" and not skewed:
             source, decisions = self._edited(schema, arrival, rules=True, sums=True, batch=batch)
             return source.traced(), decisions
@@ -215,6 +227,22 @@ class Statement:
         unsplit = [*statement.unsplit, *(_whole(statement.source, place, "this session", why) for place in sessions)]
         self._warn_of(unsplit, written)
         return source.traced().after(written), decisions + more
+
+    def _session_filters(self) -> Iterator[Edit]:
+        """WHERE below SESSIONs, where Flink has it."""
+        return (edit for tree in self.trees if self._strict for edit in session_filters(tree, self.source))
+
+    def _group_functions(self, schema: Schema | None) -> Iterator[Edit]:
+        """Window functions in the place of the group windows that rules may compute."""
+        resolver = self._resolver(schema)
+        for tree in self.trees if self._strict else ():
+            yield from group_functions(tree, self.source, resolver, rules_pay, strict=True)
+
+    def _after(self, edits: Iterable[Edit]) -> tuple[Statement, Traced]:
+        """The statement that edits make, in the same dialect, and its text."""
+        source = Source(self.source.text, self.source.tokens)
+        source.apply(edits)
+        return Statement.parse(source.render(), self._dialect), source.traced()
 
     def _split(self, written: Traced, schema: Schema | None) -> tuple[Traced, list[Decision]]:
         """A text that this one has become, as Spark SQL but for its windows, with frames split by time."""

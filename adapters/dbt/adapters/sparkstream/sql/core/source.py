@@ -115,6 +115,19 @@ class Source:
         """A node's text as its author wrote it."""
         return self.text[slice(*self.span(node))]
 
+    def unaliased(self, relation: exp.Expr) -> Span:
+        """The span of a relation without its alias."""
+        start, end = self.span(relation)
+        alias = relation.args.get("alias")
+        if alias is None or alias.this is None:
+            return start, end
+        name = self.span(alias.this)[0]
+        tokens = [t for t in self.tokens_in((start, name)) if t.start < name]
+        last = tokens[-1]
+        if last.text.upper() == "AS":
+            last = tokens[-2]
+        return start, last.end + 1
+
     def is_negated(self, predicate: exp.Expr) -> bool:
         """Whether NOT stands between a predicate's operand and its operator: `x NOT IN (1, 2)`."""
         behind = self.tokens_in((self.span(predicate.this)[1], self.span(predicate)[1]))

@@ -22,14 +22,14 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names.scope import sources
+from dbt.adapters.sparkstream.sql.core.names.scope import from_item, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.framing.query import Frames
 from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, from_item
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 
 def asof_joins_as_frames(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> Iterator[Edit]:

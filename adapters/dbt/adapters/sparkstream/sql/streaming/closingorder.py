@@ -12,12 +12,12 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Session, Tumble, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.frames import in_force
 from dbt.adapters.sparkstream.sql.streaming.history import frames_of
-from dbt.adapters.sparkstream.sql.streaming.names import ctes_of, from_item
+from dbt.adapters.sparkstream.sql.streaming.names import ctes_of
 
 START = "window_start"
 

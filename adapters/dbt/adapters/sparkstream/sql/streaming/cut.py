@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
@@ -23,7 +23,6 @@ from dbt.adapters.sparkstream.sql.streaming.names import (
     END,
     Streams,
     ctes_of,
-    from_item,
     may_be_null,
     with_clause,
     within,

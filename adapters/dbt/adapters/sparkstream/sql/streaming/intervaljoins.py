@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import Warn
-from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
-from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of, from_item, unaliased
+from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of
 from dbt.adapters.sparkstream.sql.streaming.timebounds import TimeBound, time_bounds
 
 _COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
@@ -201,7 +201,7 @@ class IntervalJoins:
 
     # -- what a relation is --------------------------------------------------------------------------
     def _side(self, relation: exp.Expr) -> JoinSide:
-        return JoinSide(relation, self._time(relation), unaliased(self._source, relation))
+        return JoinSide(relation, self._time(relation), self._source.unaliased(relation))
 
     def _time(self, relation: exp.Expr) -> str | None:
         """The column of a relation that carries the watermark."""

@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, unaliased
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 _MATCHED = "__matched"
 
@@ -34,7 +34,7 @@ def _anti(left: exp.Expr, join: exp.Join, source: Source) -> Iterator[Edit]:
     if not isinstance(select, exp.Select) or len(select.args["joins"]) > 1:
         raise source.error(place, "an ANTI JOIN beside other joins doesn't stream", "put it into a subquery")
     name = join.this.alias_or_name
-    inner = unaliased(source, join.this)
+    inner = source.unaliased(join.this)
     if not name:
         raise source.error(place, "the right side of this ANTI JOIN has no name", "write AS r behind it")
     keywords = [t for t in source.tokens_in((source.span(left)[1], place[0])) if t.text.upper() in ("LEFT", "ANTI")]

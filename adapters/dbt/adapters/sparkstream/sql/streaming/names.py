@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
 
 END = "window_end"
@@ -132,12 +132,6 @@ def with_clause(source: Source, *nodes: exp.Expr) -> str:
     return "WITH " + ", ".join(source.render(span) for span in spans) + "\n" if spans else ""
 
 
-def from_item(select: exp.Select) -> exp.Expr | None:
-    """What stands first in a query's FROM."""
-    from_ = select.args.get("from_")
-    return from_.this if from_ else None
-
-
 def may_be_null(column: exp.Column, select: exp.Select) -> bool:
     """Whether a column is NULL in rows for which an outer join has found none, as far as the query tells."""
     relations, joins = sources(select), select.args.get("joins") or []
@@ -159,17 +153,3 @@ def may_be_null(column: exp.Column, select: exp.Select) -> bool:
     items = {item.alias_or_name.casefold(): item.unalias() for item in inner.expressions if not item.is_star}
     item = items.get(column.name.casefold(), None if items else exp.column(column.name))
     return isinstance(item, exp.Column) and may_be_null(item, inner)
-
-
-def unaliased(source: Source, relation: exp.Expr) -> tuple[int, int]:
-    """The span of a relation without its alias."""
-    start, end = source.span(relation)
-    alias = relation.args.get("alias")
-    if alias is None or alias.this is None:
-        return start, end
-    name = source.span(alias.this)[0]
-    tokens = [t for t in source.tokens_in((start, name)) if t.start < name]
-    last = tokens[-1]
-    if last.text.upper() == "AS":
-        last = tokens[-2]
-    return start, last.end + 1

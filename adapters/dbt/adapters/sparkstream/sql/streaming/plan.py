@@ -21,12 +21,14 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Kept, Source, blamed_on
+from dbt.adapters.sparkstream.sql.core.windows import Window
 from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_windows
 from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
 from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
+from dbt.adapters.sparkstream.sql.passes.windows.groupfunctions import group_functions, session_filters
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_frames_back
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames, versions_as_frames
@@ -34,7 +36,6 @@ from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
 from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Direct, Ending, OnSlices, OnWindows
-from dbt.adapters.sparkstream.sql.streaming.groupwindows import group_windows_as_functions
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
 from dbt.adapters.sparkstream.sql.streaming.joins import joins_as_spark_has_them
 from dbt.adapters.sparkstream.sql.streaming.keptstate import keep_slices
@@ -219,11 +220,17 @@ def _planned(
                 statement, tree = _one_query(text.text, to or dialect, names)
             return bool(edits)
 
+        def feeds(select: exp.Select, _: Window) -> bool:
+            return names.feeds_query(select)
+
         if dialect == "flink" and rewritten(versions_as_frames, resolver, to="spark"):
             dialect, resolver = "spark", resolver_of("spark", schema)
         rewritten(asof_joins_as_frames, resolver)
         waits_longer = rewritten(frames_ahead_as_frames_back)
-        rewritten(group_windows_as_functions, resolver, dialect == "flink")
+        strict = dialect == "flink"
+        rewritten(lambda tree, source, _: group_functions(tree, source, resolver, feeds, strict=strict))
+        if strict:
+            rewritten(lambda tree, source, _: session_filters(tree, source))
         for warning in statement.warnings(schema):
             warn(warning)
         cut = find_cut(tree, statement.source, names, resolver, arrival)

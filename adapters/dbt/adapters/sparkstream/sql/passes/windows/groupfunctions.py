@@ -1,0 +1,200 @@
+"""Group windows as table functions, and WHERE below a SESSION: Flink SQL in, Flink SQL out.
+
+- `GROUP BY HOP(ts, ...)` is `FROM HOP(TABLE t, ...)`, grouped by its bounds: both give each row the same windows.
+  Streams and the optimiser's rules know the functions.
+- Flink puts the sessions of `FROM SESSION(TABLE t, ...) WHERE v > 0 GROUP BY window_start, window_end` together from
+  the rows that WHERE leaves, as if it stood below. Of other queries it doesn't, nor does Spark SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import from_item
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
+from dbt.adapters.sparkstream.sql.core.windows import (
+    AUXILIARY,
+    BOUNDS,
+    WINDOW_COLUMNS,
+    Hop,
+    Session,
+    Window,
+    WindowFunction,
+    window_functions,
+)
+from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
+from dbt.adapters.sparkstream.sql.passes.framing.block import Block
+from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import MERGEABLE
+from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call, is_group_window
+
+_COLUMNS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
+
+
+def group_functions(
+    tree: exp.Expr,
+    source: Source,
+    resolver: Resolver,
+    chosen: Callable[[exp.Select, Window], bool],
+    *,
+    strict: bool,
+) -> Iterator[Edit]:
+    """Window functions in the place of group windows on a table or subquery.
+
+    Args:
+        chosen: whether to edit a query with a group window.
+        strict: whether it is Flink SQL: there, the names of group windows are nobody's own functions.
+
+    Raises:
+        TranslationError: what is wrong with a group window.
+    """
+    windows = GroupWindows(source, resolver, strict=strict)
+    found = [
+        (select, call)
+        for select, call, window in windows.windows(tree)
+        if _relation(select) is not None and isinstance(call.expressions[0], exp.Column) and chosen(select, window)
+    ]
+    if found:
+        list(windows.edits(tree))  # which checks that the calls of a query go together
+    for select, call in found:
+        yield from _Query(source, select, call, strict).edits()
+
+
+def rules_pay(select: exp.Select, window: Window) -> bool:
+    """Whether rules may compute the query over a group window in less time than Spark's own window."""
+    if isinstance(window, Hop):
+        return window.overlap > 1
+    if not isinstance(window, Session) or any(select.find_all(exp.Distinct)):
+        return False
+    relation = _relation(select)
+    here = ("", relation.alias_or_name.casefold()) if relation is not None else ()
+    keys = [key for key in select.args["group"].expressions if not is_group_window(key, True)]
+    plain = all(isinstance(key, exp.Column) and key.table.casefold() in here for key in keys)
+    calls = [name for node in select.find_all(exp.Anonymous) if (name := aggregate_name(node))]
+    return plain and bool(calls) and all(name in MERGEABLE for name in calls)
+
+
+def session_filters(tree: exp.Expr, source: Source) -> Iterator[Edit]:
+    """WHERE below the SESSIONs that Flink puts together from the rows that it leaves."""
+    for function in window_functions(tree):
+        select = enclosing(function, exp.Select)
+        if select is not None and isinstance(function.window, Session) and _is_filtered_first(select, function):
+            rows, block = source.span(function.this), Block(source, select)
+            before = source.tokens_in((source.span(function)[0], rows[0]))
+            start = before[-1].start if before[-1].text.upper() == "TABLE" else rows[0]
+            alias = select.args["from_"].this.alias
+            yield _filtered(block, (start, rows[1]), rows, f" AS {flink_name(alias)}" if alias else "", "{}")
+
+
+def _filtered(block: Block, place: Span, rows: Span, alias: str, written: str) -> Edit:
+    """WHERE of a query below what it reads.
+
+    Args:
+        place: what is replaced, before WHERE.
+        rows: the relation.
+        alias: its name in WHERE.
+        written: what is put in its place, with `{}` for the relation and its WHERE.
+    """
+    source, (start, end) = block.source, block.clauses["where"]
+
+    def text() -> str:
+        query = f"(SELECT * FROM {source.render(rows)}{alias} WHERE {block.condition()})"
+        return written.replace("{}", query, 1) + source.render((place[1], start))
+
+    return Edit((place[0], end), text)
+
+
+def _is_filtered_first(select: exp.Select, function: WindowFunction) -> bool:
+    """Whether Flink filters the rows of a query before it puts their sessions together.
+
+    It does where the aggregation takes the SESSION in: it groups by both bounds and the SESSION's keys alone, and looks
+    at no column of the window in WHERE, in an aggregate or in a computed key.
+    """
+    relation, where, group = from_item(select), select.args.get("where"), select.args.get("group")
+    if where is None or select.args.get("joins") or select.args.get("laterals"):
+        return False
+    if relation is not function and not (isinstance(relation, exp.Table) and relation.this is function):
+        return False
+    keys = group.expressions if group is not None else select.expressions if select.args.get("distinct") else []
+    names = {key.name.casefold() for key in keys if isinstance(key, exp.Column)}
+    wanted = {*BOUNDS, *(key.name.casefold() for key in function.partition_by)}
+    if len(keys) != len(names) or names - {"window_time"} != wanted or where.find(exp.Select):
+        return False
+    calls = (node for node in select.find_all(exp.Anonymous) if aggregate_name(node))
+    return not any(
+        column.name.casefold() in WINDOW_COLUMNS for node in (where, *calls) for column in node.find_all(exp.Column)
+    )
+
+
+def _relation(select: exp.Select) -> exp.Expr | None:
+    """What a query reads, where it is a table or a subquery and nothing else."""
+    relation = from_item(select)
+    if relation is None or select.args.get("joins") or select.args.get("laterals") or relation.args.get("joins"):
+        return None
+    plain = isinstance(relation, exp.Subquery) or (
+        isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier)
+    )
+    return relation if plain and not relation.find(WindowFunction) else None
+
+
+class _Query:
+    """The edits of one query.
+
+    Args:
+        call: its group window, in GROUP BY.
+    """
+
+    def __init__(self, source: Source, select: exp.Select, call: exp.Anonymous, strict: bool) -> None:
+        self._source = source
+        self._select = select
+        self._call = call
+        self._strict = strict
+
+    def edits(self) -> Iterator[Edit]:
+        kind = self._call.name.upper()
+        relation = from_item(self._select)
+        assert relation is not None
+        source, table = self._source, isinstance(relation, exp.Table)
+        place, name = source.unaliased(relation), relation.name
+        alias = f" AS {flink_name(name)}" if table and not relation.alias else ""
+        keys = self._keys() if kind == "SESSION" else []
+        per = f" PARTITION BY ({', '.join(keys)})" if keys else ""
+        time, *lengths = self._call.expressions
+        rest = ", ".join([f"DESCRIPTOR({source.written(time.this)})", *map(source.written, lengths)])
+        if kind == "SESSION" and self._select.args.get("where"):  # of other windows, it may stand above as well
+            written = f"TABLE({kind}({{}}{per}, {rest})){alias}"
+            yield _filtered(Block(source, self._select), place, source.span(relation), "", written)
+        else:
+            before = f"TABLE({kind}({'TABLE ' if table else ''}"
+            yield Edit(place, lambda: f"{before}{source.render(place)}{per}, {rest})){alias}")
+        bounds = {"window_start": None, "window_end": None}
+        for other in own(self._select, exp.Anonymous):
+            if is_call(other, AUXILIARY):
+                column = _COLUMNS[AUXILIARY[other.name.upper()][1]]
+                bounds[column] = None
+                yield self._bound(other, column)
+        yield Edit(self._source.call_span(self._call), lambda: ", ".join(bounds))
+
+    def _bound(self, call: exp.Anonymous, text: str) -> Edit:
+        """The column in the place of TUMBLE_START and its like, under the name that the call has."""
+        if call in self._select.expressions:
+            position = self._select.expressions.index(call)
+            text += f" AS `EXPR${position}`" if self._strict else f" AS {call.name.lower()}"
+        return Edit(self._source.call_span(call), lambda: text)
+
+    def _keys(self) -> list[str]:
+        """The other keys of GROUP BY, as PARTITION BY of a SESSION has them."""
+        keys = [key for key in self._select.args["group"].expressions if key is not self._call]
+        for key in keys:
+            if not isinstance(key, exp.Column):
+                place: Span = self._source.span(key)
+                raise self._source.error(
+                    place,
+                    f"{self._source.text[slice(*place)]} is no column: on a stream, columns are the keys of a SESSION",
+                    "compute it in a subquery, and group by its name",
+                )
+        return [self._source.written(key.this) for key in keys]
