@@ -168,11 +168,21 @@ def test_a_profile_that_dbt_refuses() -> None:
     assert "*****" in str(refused.value)
 
 
-def test_an_error_whose_text_spark_does_not_know_says_what_was_before_it() -> None:
+class Java(Exception):
+    """An error as py4j gives it."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__("An error occurred while calling o1.sql.\n: org.apache.spark.sql.delta.DeltaAnalysisException")
+        self.java_exception = self
+        self.getMessage = lambda: words
+
+
+@pytest.mark.parametrize("below", [RuntimeError, Java])
+def test_an_error_whose_text_spark_does_not_know_says_what_was_before_it(below: type[Exception]) -> None:
     """pyspark raises it while it handles another one, of Delta's."""
     with pytest.raises(ValueError) as caught:
         try:
-            raise RuntimeError("[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve nothing")
-        except RuntimeError:
+            raise below("[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve nothing")
+        except below:
             raise ValueError("calling z:org.apache.spark.SparkThrowableHelper.getMessage")  # noqa: B904 (as pyspark does)
     assert readable(caught.value) == "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve nothing"

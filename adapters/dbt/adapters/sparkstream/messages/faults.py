@@ -115,7 +115,7 @@ class Fault:
     @classmethod
     def of(cls, error: BaseException | str) -> Fault:
         """The fault in what pyspark, PyHive or dbt-spark has raised, or in the text of a Thrift server."""
-        error = _captured(error)
+        error = _captured(_given(error))
         message = error if isinstance(error, str) else _message(error)
         if hasattr(error, "getCondition"):
             # The last one: data in the message may imitate it, and is in Java's trace as well.
@@ -232,9 +232,18 @@ def _condition(error: Any) -> str:
         return ""
 
 
+def _given(error: BaseException | str) -> BaseException | str:
+    """The error that pyspark had when it failed to find its text, in Java's words; any other as it is."""
+    if isinstance(error, str) or error.__context__ is None or _NO_TEXT not in str(error).partition("\n")[0]:
+        return error
+    below = error.__context__
+    try:
+        return str(below.java_exception.getMessage())  # type: ignore[attr-defined]
+    except Exception:  # Java is gone
+        return below
+
+
 def _message(error: BaseException) -> str:
-    if _NO_TEXT in str(error) and error.__context__ is not None:
-        return _message(error.__context__)
     # PyHive's errors hold the server's answer.
     status = getattr(error.args[0], "status", None) if error.args else None
     return getattr(status, "errorMessage", None) or str(error) or type(error).__name__
