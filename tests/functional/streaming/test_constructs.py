@@ -237,6 +237,10 @@ FLINK = {
     "matches": "SELECT k, a, b, ts FROM bid MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts, id MEASURES A.id AS a, "
     "LAST(B.id) AS b, MATCH_ROWTIME() AS ts ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW PATTERN (A B* C) WITHIN "
     "INTERVAL '40' SECOND DEFINE A AS A.v IS NOT NULL, B AS B.v < 3, C AS C.v >= 3)",
+    "sessions_of_some": "SELECT window_start, window_end, k, COUNT(*) AS n FROM TABLE(SESSION(TABLE bid PARTITION BY "
+    "k, DESCRIPTOR(ts), INTERVAL '7' SECOND)) WHERE v > 1 GROUP BY window_start, window_end, k",
+    "group_sessions_of_some": "SELECT SESSION_END(ts, INTERVAL '7' SECOND) AS window_end, k, COUNT(*) AS n FROM bid "
+    "WHERE v > 1 GROUP BY SESSION(ts, INTERVAL '7' SECOND), k",
 }
 """The same in Flink's words."""
 
