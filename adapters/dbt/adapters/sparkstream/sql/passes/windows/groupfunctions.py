@@ -30,6 +30,7 @@ from dbt.adapters.sparkstream.sql.core.windows import (
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import MERGEABLE
+from dbt.adapters.sparkstream.sql.passes.optimize.hop import LEAST_OVERLAP
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call, is_group_window
 
 _COLUMNS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
@@ -67,7 +68,7 @@ def group_functions(
 def rules_pay(select: exp.Select, window: Window) -> bool:
     """Whether rules may compute the query over a group window in less time than Spark's own window."""
     if isinstance(window, Hop):
-        return window.overlap > 1
+        return window.overlap >= LEAST_OVERLAP  # else Spark's window() takes as long, and is shorter to read
     if not isinstance(window, Session) or any(select.find_all(exp.Distinct)):
         return False
     relation = _relation(select)
