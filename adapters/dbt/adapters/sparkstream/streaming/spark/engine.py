@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dbt.adapters.sparkstream.spark.environments.base import apply_settings
 from dbt.adapters.sparkstream.spark.session_conf import LOCAL
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of, row_of
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import (
@@ -73,8 +73,6 @@ _PACKAGES = "org.apache.spark.sql.execution.streaming.checkpointing", "org.apach
 """Where Spark has that class, from 4.1 on and before."""
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
-_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-"""The name of a field that needs no backticks."""
 
 
 class Engine:
@@ -370,12 +368,11 @@ def written_type(type_: DataType) -> str:
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     if isinstance(type_, ArrayType):
-        return f"array<{written_type(type_.elementType)}>"
+        return array_of(written_type(type_.elementType))
     if isinstance(type_, MapType):
-        return f"map<{written_type(type_.keyType)},{written_type(type_.valueType)}>"
+        return map_of(written_type(type_.keyType), written_type(type_.valueType))
     if isinstance(type_, StructType):
-        fields = ((f.name if _PLAIN.fullmatch(f.name) else backticked(f.name), f.dataType) for f in type_.fields)
-        return f"struct<{','.join(f'{name}:{written_type(of)}' for name, of in fields)}>"
+        return row_of((field.name, written_type(field.dataType)) for field in type_.fields)
     return str(type_.simpleString())
 
 

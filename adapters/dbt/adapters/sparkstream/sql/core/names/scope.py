@@ -214,13 +214,13 @@ def _within(column: Column, names: list[str]) -> list[Column]:
     return [column]
 
 
-@once
 def from_item(select: exp.Select) -> exp.Expr | None:
     """What stands first in a query's FROM."""
     from_ = select.args.get("from_")
     return from_.this if from_ else None
 
 
+@once
 def sources(select: exp.Select) -> list[exp.Expr]:
     """What stands in a query's FROM and joins, also in parentheses: `t JOIN (s JOIN n ON ...) ON ...`."""
     from_ = select.args.get("from_") or select.args.get("from")

@@ -128,7 +128,7 @@ class WindowAggregate:
         return self.block.text(self.block.span, [*self.pieces, (clauses["from"], text), *gone])
 
 
-def _read_by(select: exp.Select) -> tuple[WindowFunction, str] | None:
+def read_by(select: exp.Select) -> tuple[WindowFunction, str] | None:
     """The window function that a SELECT reads, and its alias; None where it reads anything else, or more."""
     from_ = select.args.get("from_")
     relation = from_.this if from_ else None
@@ -155,7 +155,7 @@ def read_aggregate(
         NoRule: it has something that no rule knows.
     """
     select = enclosing(function, exp.Select)
-    found = _read_by(select) if select else None
+    found = read_by(select) if select else None
     if select is None or found is None or found[0] is not function:
         raise NoRule("the query over it doesn't read it alone")
     check_form(select, _READ, "beside the aggregation; put the aggregation in a subquery")

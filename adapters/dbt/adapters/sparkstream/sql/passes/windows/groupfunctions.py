@@ -30,8 +30,9 @@ from dbt.adapters.sparkstream.sql.core.windows import (
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import MERGEABLE
+from dbt.adapters.sparkstream.sql.passes.optimize.block import read_by
 from dbt.adapters.sparkstream.sql.passes.optimize.hop import LEAST_OVERLAP
-from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call, is_group_window
+from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call, is_group_window, only_relation
 
 _COLUMNS = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
@@ -82,13 +83,13 @@ def rules_pay(select: exp.Select, window: Window) -> bool:
 def session_filters(tree: exp.Expr, source: Source) -> Iterator[Edit]:
     """WHERE below the SESSIONs that Flink puts together from the rows that it leaves."""
     for function in window_functions(tree):
-        select = enclosing(function, exp.Select)
-        if select is not None and isinstance(function.window, Session) and _is_filtered_first(select, function):
+        select = enclosing(function, exp.Select) if isinstance(function.window, Session) else None
+        read = read_by(select) if select is not None else None
+        if select is not None and read is not None and read[0] is function and _is_filtered_first(select, function):
             rows, block = source.span(function.this), Block(source, select)
             before = source.tokens_in((source.span(function)[0], rows[0]))
             start = before[-1].start if before[-1].text.upper() == "TABLE" else rows[0]
-            alias = select.args["from_"].this.alias
-            yield _filtered(block, (start, rows[1]), rows, f" AS {flink_name(alias)}" if alias else "", "{}")
+            yield _filtered(block, (start, rows[1]), rows, f" AS {read[1]}" if read[1] else "", "{}")
 
 
 def _filtered(block: Block, place: Span, rows: Span, alias: str, written: str) -> Edit:
@@ -110,15 +111,13 @@ def _filtered(block: Block, place: Span, rows: Span, alias: str, written: str) -
 
 
 def _is_filtered_first(select: exp.Select, function: WindowFunction) -> bool:
-    """Whether Flink filters the rows of a query before it puts their sessions together.
+    """Whether Flink filters the rows of a query over a SESSION before it puts sessions together.
 
     It does where the aggregation takes the SESSION in: it groups by both bounds and the SESSION's keys alone, and looks
     at no column of the window in WHERE, in an aggregate or in a computed key.
     """
-    relation, where, group = from_item(select), select.args.get("where"), select.args.get("group")
+    where, group = select.args.get("where"), select.args.get("group")
     if where is None or select.args.get("joins") or select.args.get("laterals"):
-        return False
-    if relation is not function and not (isinstance(relation, exp.Table) and relation.this is function):
         return False
     keys = group.expressions if group is not None else select.expressions if select.args.get("distinct") else []
     names = {key.name.casefold() for key in keys if isinstance(key, exp.Column)}
@@ -132,14 +131,9 @@ def _is_filtered_first(select: exp.Select, function: WindowFunction) -> bool:
 
 
 def _relation(select: exp.Select) -> exp.Expr | None:
-    """What a query reads, where it is a table or a subquery and nothing else."""
-    relation = from_item(select)
-    if relation is None or select.args.get("joins") or select.args.get("laterals") or relation.args.get("joins"):
-        return None
-    plain = isinstance(relation, exp.Subquery) or (
-        isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier)
-    )
-    return relation if plain and not relation.find(WindowFunction) else None
+    """The relation whose rows a window function may read in the place of a query's group window."""
+    relation = only_relation(select)
+    return None if relation is None or relation.find(WindowFunction) else relation
 
 
 class _Query:

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.errors import PartError
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.checks import refuse_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names.scope import Columns, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import Columns, from_item, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find, own
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
@@ -66,6 +66,15 @@ def is_group_window(node: exp.Expr, strict: bool) -> bool:
 def is_auxiliary(node: exp.Expr, strict: bool) -> bool:
     """Whether a call is TUMBLE_START or its like; in Spark SQL, `tumble_start(a)` is a function of the user's own."""
     return is_call(node, AUXILIARY) and (strict or _has_interval(node))
+
+
+def only_relation(select: exp.Select) -> exp.Expr | None:
+    """The table or subquery that a query reads; None where it reads anything else, or more."""
+    relation = from_item(select)
+    if relation is None or select.args.get("joins") or select.args.get("laterals") or relation.args.get("joins"):
+        return None
+    named = isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier)
+    return relation if named or isinstance(relation, exp.Subquery) else None
 
 
 def _has_interval(call: exp.Expr) -> bool:
@@ -149,13 +158,9 @@ class GroupWindows:
         session = isinstance(read.window, Session) and isinstance(read.time, exp.Column)
         if not session or self._type(read.time, select) == LTZ:
             return False
-        [relation, *joined] = sources(select)
-        plain = isinstance(relation, exp.Subquery) or (
-            isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier)
-        )
-        around = any(select.args.get(clause) for clause in ("joins", "laterals", "pivots"))
+        relation = only_relation(select)
         named = all(len(column.parts) < 3 for column in select.find_all(exp.Column))
-        return plain and named and not joined and not around and not relation.args.get("pivots")
+        return relation is not None and named and not select.args.get("pivots") and not relation.args.get("pivots")
 
     def _cut(self, time: exp.Expr, select: exp.Select) -> Edit:
         """The relation of a query with its times, cut to milliseconds, as `__time`."""
