@@ -239,6 +239,9 @@ FLINK = {
     "INTERVAL '40' SECOND DEFINE A AS A.v IS NOT NULL, B AS B.v < 3, C AS C.v >= 3)",
     "sessions_of_some": "SELECT window_start, window_end, k, COUNT(*) AS n FROM TABLE(SESSION(TABLE bid PARTITION BY "
     "k, DESCRIPTOR(ts), INTERVAL '7' SECOND)) WHERE v > 1 GROUP BY window_start, window_end, k",
+    "sessions_of_some_within": "WITH s AS (SELECT *, v + 1 AS w FROM TABLE(SESSION(TABLE bid PARTITION BY k, "
+    "DESCRIPTOR(ts), INTERVAL '7' SECOND))) SELECT window_start, window_end, k, SUM(w) AS n FROM (SELECT * FROM s "
+    "WHERE v <> 3) WHERE w > 2 GROUP BY window_start, window_end, k",
     "group_sessions_of_some": "SELECT SESSION_END(ts, INTERVAL '7' SECOND) AS window_end, k, COUNT(*) AS n FROM bid "
     "WHERE v > 1 GROUP BY SESSION(ts, INTERVAL '7' SECOND), k",
 }

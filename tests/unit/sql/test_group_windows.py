@@ -150,7 +150,7 @@ class TestByRules:
 
 
 class TestWhereOverASession:
-    """Flink 2.2: WHERE comes first where the aggregation takes the SESSION in, and else behind."""
+    """Flink 2.2: WHERE comes first where the aggregation takes the SESSION in, and else behind; as its plans show."""
 
     SESSION = "TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '10' MINUTE))"
     BELOW = "FROM (SELECT * FROM t WHERE x > 0)"
@@ -171,3 +171,51 @@ class TestWhereOverASession:
         assert self.BELOW not in self.translated("UPPER(k) AS k, SUM(x) AS s", group="UPPER(k), window_start, window_end")
         assert "FROM t" in self.translated("k, SUM(x) AS s", where="x > 0 AND window_start > TIMESTAMP '2020-01-01 00:00:00'")
         assert "FROM t" in self.translated("k, SUM(x) AS s", where="x IN (SELECT 1)")
+        assert self.BELOW not in self.translated("k, COUNT(*) FILTER (WHERE window_end > TIMESTAMP '2020-01-01 00:00:00') AS n")
+
+    def test_a_key_that_a_condition_fixes(self) -> None:
+        for fixed in ("k = 'a'", "'a' = k", "k IN ('a')", "k IS NULL", "k IS NOT DISTINCT FROM 'a'", "k = LOWER('A')"):
+            assert "FROM t\n" in self.translated("k, SUM(x) AS s", where=f"x > 0 AND {fixed}"), fixed
+        for free in ("k <> 'a'", "k IN ('a', 'b')", "k = CAST(x AS STRING)", "x = 1", "k IS NOT NULL"):
+            assert f"FROM (SELECT * FROM t WHERE x > 0 AND {free})" in self.translated("k, SUM(x) AS s", where=f"x > 0 AND {free}"), free
+        having = f"FROM {self.SESSION} WHERE x > 0 GROUP BY k, window_start, window_end HAVING"
+        for condition, first in (("k = 'a'", False), ("window_end > TIMESTAMP '2020-01-01 00:00:00'", False), ("SUM(x) > 3", True)):
+            assert (self.BELOW in translate(f"SELECT k, SUM(x) AS s {having} {condition}", "flink", schema=NTZ)) is first
+
+    def test_spellings_of_keys(self) -> None:
+        for group in ("(window_start, window_end), (k)", "window_start, window_end, GROUPING SETS ((k))", "k, k, window_start, window_end"):
+            assert self.BELOW in self.translated("k, SUM(x) AS s", group=group), group
+        assert self.BELOW not in self.translated("k, SUM(x) AS s", group="window_start, window_end, ROLLUP (k)")
+
+    def test_queries_between(self) -> None:
+        def between(query: str, where: str = "", select: str = "k, SUM(x) AS s", group: str = "k, window_start, window_end") -> str:
+            return translate(f"SELECT {select} FROM ({query}) {where} GROUP BY {group}", "flink", schema=NTZ)
+
+        rows = f"SELECT * FROM {self.SESSION}"
+        assert self.BELOW in between(f"{rows} WHERE x > 0")
+        assert self.BELOW in between(rows, "WHERE x > 0")
+        assert "FROM (SELECT * FROM t WHERE (x = 1 OR x = 2) AND k <> 'a')" in between(f"SELECT * FROM ({rows} WHERE x = 1 OR x = 2) WHERE k <> 'a'")
+        computed = f"SELECT window_start AS a, s.window_end AS b, s.k AS c, s.x + 1 AS y FROM {self.SESSION} AS s"
+        named = between(computed, "AS q WHERE q.y > 2", "c, SUM(y) AS s", "a, b, c")
+        assert "FROM (SELECT * FROM t AS s WHERE (s.x + 1) > 2)" in named
+        assert "WHERE q.y" not in named
+        assert self.BELOW in between(f"SELECT *, EXTRACT(SECOND FROM window_end) AS e FROM {self.SESSION} WHERE x > 0")
+        unfiltered = (
+            between(f"SELECT *, EXTRACT(SECOND FROM window_end) AS e FROM {self.SESSION} WHERE x > 0", select="k, MAX(e) AS e"),
+            between(f"SELECT *, window_end AS e FROM {self.SESSION}", "WHERE x > 0 AND e > TIMESTAMP '2020-01-01 00:00:00'"),
+            between(f"SELECT *, UPPER(k) AS u FROM {self.SESSION} WHERE x > 0", select="u, SUM(x) AS s", group="u, window_start, window_end"),
+            between(f"{rows} WHERE x > 0 UNION ALL {rows} WHERE x > 0"),
+            between(f"SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY x) AS n FROM {self.SESSION} WHERE x > 0"),
+            between(f"SELECT DISTINCT window_start, window_end, k, x FROM {self.SESSION} WHERE x > 0"),
+            between(f"{rows} WHERE x > 0 AND k = 'a'"),
+        )
+        for sql in unfiltered:
+            assert self.BELOW not in sql
+
+    def test_ctes_between(self) -> None:
+        cte = f"WITH s AS (SELECT * FROM {self.SESSION} WHERE x > 0)"
+        one = "SELECT k, SUM(x) AS s FROM s GROUP BY k, window_start, window_end"
+        assert self.BELOW in translate(f"{cte} {one}", "flink", schema=NTZ)
+        both = translate(f"{cte} {one} UNION ALL SELECT 'all' AS k, SUM(x) AS s FROM s GROUP BY window_start, window_end", "flink", schema=NTZ)
+        assert both.count(self.BELOW) == 1  # each reading as Flink plans it
+        assert both.count("WHERE x > 0") == 2

@@ -33,8 +33,9 @@ from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, Slid
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision, Optimizer, has_frames, may_pay
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
 from dbt.adapters.sparkstream.sql.passes.windows.functions import WindowFunctions
-from dbt.adapters.sparkstream.sql.passes.windows.groupfunctions import group_functions, rules_pay, session_filters
+from dbt.adapters.sparkstream.sql.passes.windows.groupfunctions import group_functions, rules_pay
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_auxiliary, is_group_window
+from dbt.adapters.sparkstream.sql.passes.windows.sessionfilters import session_filters
 from dbt.adapters.sparkstream.sql.passes.windows.warnings import merged_windows, sparse_windows, unequal_bounds
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Statement:
         if optimize and (skewed or groups or may_pay(self.trees, self._resolver(schema)) or self._has_frames):
             with suppress(TranslationError):
                 return self.by_rules(schema, arrival=arrival, batch=batch, skewed=skewed)[0]
-        if edits := list(self._session_filters()):
+        if edits := list(self._session_filters(schema)):
             again, written = self._after(edits)
             with blamed_on(self.source.text, written):
                 return again.traced(schema, arrival=arrival, batch=batch, optimize=optimize).after(written)
@@ -198,7 +199,7 @@ class Statement:
         Raises:
             TranslationError: what is wrong.
         """
-        if edits := [*self._session_filters(), *self._group_functions(schema)]:
+        if edits := list(self._session_filters(schema)) or list(self._group_functions(schema)):
             again, written = self._after(edits)
             with blamed_on(self.source.text, written):
                 traced, decisions = again.by_rules(schema, arrival=arrival, batch=batch, skewed=skewed)
@@ -228,9 +229,10 @@ class Statement:
         self._warn_of(unsplit, written)
         return source.traced().after(written), decisions + more
 
-    def _session_filters(self) -> Iterator[Edit]:
+    def _session_filters(self, schema: Schema | None) -> Iterator[Edit]:
         """WHERE below SESSIONs, where Flink has it."""
-        return (edit for tree in self.trees if self._strict for edit in session_filters(tree, self.source))
+        resolver = self._resolver(schema)
+        return (edit for tree in self.trees if self._strict for edit in session_filters(tree, self.source, resolver))
 
     def _group_functions(self, schema: Schema | None) -> Iterator[Edit]:
         """Window functions in the place of the group windows that rules may compute."""

@@ -89,3 +89,13 @@ def own(part: exp.Expr, *kinds: type[_E]) -> Iterator[_E]:
             yield node
         if not isinstance(node, exp.Select):
             waiting.extend(node.iter_expressions())
+
+
+def within(node: exp.Expr, outer: exp.Expr) -> bool:
+    """Whether `node` is `outer`, or lies within it."""
+    at: exp.Expr | None = node
+    while at is not None:
+        if at is outer:
+            return True
+        at = at.parent
+    return False

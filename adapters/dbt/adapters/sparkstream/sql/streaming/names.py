@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item, sources
 from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.tree import within
 
 END = "window_end"
 
@@ -114,16 +115,6 @@ def ctes_of(node: exp.Expr) -> list[exp.CTE]:
 
 def _tables(node: exp.Expr) -> Iterator[exp.Table]:
     return (t for t in node.find_all(exp.Table) if isinstance(t.this, exp.Identifier) and not t.args.get("db"))
-
-
-def within(node: exp.Expr, outer: exp.Expr) -> bool:
-    """Whether `node` is `outer`, or lies within it."""
-    at: exp.Expr | None = node
-    while at is not None:
-        if at is outer:
-            return True
-        at = at.parent
-    return False
 
 
 def with_clause(source: Source, *nodes: exp.Expr) -> str:

@@ -28,7 +28,8 @@ from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressio
 from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 from dbt.adapters.sparkstream.sql.passes.resolvers import resolver_of
-from dbt.adapters.sparkstream.sql.passes.windows.groupfunctions import group_functions, session_filters
+from dbt.adapters.sparkstream.sql.passes.windows.groupfunctions import group_functions
+from dbt.adapters.sparkstream.sql.passes.windows.sessionfilters import session_filters
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_frames_back
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames, versions_as_frames
@@ -229,8 +230,8 @@ def _planned(
         waits_longer = rewritten(frames_ahead_as_frames_back)
         strict = dialect == "flink"
         rewritten(lambda tree, source, _: group_functions(tree, source, resolver, feeds, strict=strict))
-        if strict:
-            rewritten(lambda tree, source, _: session_filters(tree, source))
+        while strict and rewritten(lambda tree, source, _: session_filters(tree, source, resolver)):
+            pass
         for warning in statement.warnings(schema):
             warn(warning)
         cut = find_cut(tree, statement.source, names, resolver, arrival)

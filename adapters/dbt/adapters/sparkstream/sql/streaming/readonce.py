@@ -18,7 +18,8 @@ from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import window_functions
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, within
+from dbt.adapters.sparkstream.sql.passes.inlined import inlined
+from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
 
 
 def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams) -> Iterator[Edit]:
@@ -37,35 +38,10 @@ def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams) -> Iter
     for table, cte in readings:
         if id(cte) in again:
             # One reading keeps the CTE; the others may be within CTEs that are read more than once themselves.
-            yield from _inlined(table, cte, source) if counts[id(cte)] > 1 else ()
+            yield from inlined(table, cte, source) if counts[id(cte)] > 1 else ()
             counts[id(cte)] -= 1
 
 
 def _has_windows(cte: exp.CTE) -> bool:
     """Whether the rows of a CTE come from windows, its own or those of CTEs that it reads."""
     return any(window_functions(each.this) for each in (cte, *ctes_of(cte.this)))
-
-
-def _inlined(table: exp.Table, cte: exp.CTE, source: Source) -> Iterator[Edit]:
-    """The edits by which a table in FROM is the query of the CTE that it names."""
-    for inner in find(cte.this, exp.Table):
-        meant = find_cte(inner)
-        if inner.args.get("db") or not isinstance(inner.this, exp.Identifier) or (meant and within(meant, cte)):
-            continue
-        there = exp.Table(this=exp.to_identifier(inner.name))
-        there.parent = table.parent
-        if find_cte(there) is not meant:
-            message = f"{cte.alias} is read more than once, and its {inner.name} is another table where it is read"
-            raise source.error(source.span(table), message, f"give one {inner.name} another name")
-    name = source.span(table.this)
-    query = source.written(cte.this)
-    columns = cte.args["alias"].columns
-    listed = f"({', '.join(source.written(column) for column in columns)})" if columns else ""
-    alias = table.args.get("alias")
-    if alias is None or alias.this is None:
-        yield Edit(name, lambda: f"(\n{query}\n) AS {source.text[slice(*name)]}{listed}")
-        return
-    yield Edit(name, lambda: f"(\n{query}\n)")
-    if listed and not alias.columns:
-        end = source.span(alias.this)[1]
-        yield Edit((end, end), lambda: listed)

@@ -1,9 +1,7 @@
-"""Group windows as table functions, and WHERE below a SESSION: Flink SQL in, Flink SQL out.
+"""Group windows as table functions: Flink SQL in, Flink SQL out.
 
-- `GROUP BY HOP(ts, ...)` is `FROM HOP(TABLE t, ...)`, grouped by its bounds: both give each row the same windows.
-  Streams and the optimiser's rules know the functions.
-- Flink puts the sessions of `FROM SESSION(TABLE t, ...) WHERE v > 0 GROUP BY window_start, window_end` together from
-  the rows that WHERE leaves, as if it stood below. Of other queries it doesn't, nor does Spark SQL.
+`GROUP BY HOP(ts, ...)` is `FROM HOP(TABLE t, ...)`, grouped by its bounds: both give each row the same windows. Streams
+and the optimiser's rules know the functions.
 """
 
 from __future__ import annotations
@@ -16,21 +14,11 @@ from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import from_item
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
-from dbt.adapters.sparkstream.sql.core.windows import (
-    AUXILIARY,
-    BOUNDS,
-    WINDOW_COLUMNS,
-    Hop,
-    Session,
-    Window,
-    WindowFunction,
-    window_functions,
-)
+from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, Hop, Session, Window, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import MERGEABLE
-from dbt.adapters.sparkstream.sql.passes.optimize.block import read_by
 from dbt.adapters.sparkstream.sql.passes.optimize.hop import LEAST_OVERLAP
 from dbt.adapters.sparkstream.sql.passes.windows.groups import GroupWindows, is_call, is_group_window, only_relation
 
@@ -80,18 +68,6 @@ def rules_pay(select: exp.Select, window: Window) -> bool:
     return plain and bool(calls) and all(name in MERGEABLE for name in calls)
 
 
-def session_filters(tree: exp.Expr, source: Source) -> Iterator[Edit]:
-    """WHERE below the SESSIONs that Flink puts together from the rows that it leaves."""
-    for function in window_functions(tree):
-        select = enclosing(function, exp.Select) if isinstance(function.window, Session) else None
-        read = read_by(select) if select is not None else None
-        if select is not None and read is not None and read[0] is function and _is_filtered_first(select, function):
-            rows, block = source.span(function.this), Block(source, select)
-            before = source.tokens_in((source.span(function)[0], rows[0]))
-            start = before[-1].start if before[-1].text.upper() == "TABLE" else rows[0]
-            yield _filtered(block, (start, rows[1]), rows, f" AS {read[1]}" if read[1] else "", "{}")
-
-
 def _filtered(block: Block, place: Span, rows: Span, alias: str, written: str) -> Edit:
     """WHERE of a query below what it reads.
 
@@ -108,26 +84,6 @@ def _filtered(block: Block, place: Span, rows: Span, alias: str, written: str) -
         return written.replace("{}", query, 1) + source.render((place[1], start))
 
     return Edit((place[0], end), text)
-
-
-def _is_filtered_first(select: exp.Select, function: WindowFunction) -> bool:
-    """Whether Flink filters the rows of a query over a SESSION before it puts sessions together.
-
-    It does where the aggregation takes the SESSION in: it groups by both bounds and the SESSION's keys alone, and looks
-    at no column of the window in WHERE, in an aggregate or in a computed key.
-    """
-    where, group = select.args.get("where"), select.args.get("group")
-    if where is None or select.args.get("joins") or select.args.get("laterals"):
-        return False
-    keys = group.expressions if group is not None else select.expressions if select.args.get("distinct") else []
-    names = {key.name.casefold() for key in keys if isinstance(key, exp.Column)}
-    wanted = {*BOUNDS, *(key.name.casefold() for key in function.partition_by)}
-    if len(keys) != len(names) or names - {"window_time"} != wanted or where.find(exp.Select):
-        return False
-    calls = (node for node in select.find_all(exp.Anonymous) if aggregate_name(node))
-    return not any(
-        column.name.casefold() in WINDOW_COLUMNS for node in (where, *calls) for column in node.find_all(exp.Column)
-    )
 
 
 def _relation(select: exp.Select) -> exp.Expr | None:
