@@ -1,6 +1,6 @@
 {#-
   `database` is a catalog of Spark's. dbt-spark has none, and its statements name a schema alone. Without a catalog, they
-  stay as they are.
+  stay as they are, but for the list of a schema's tables: dbt-spark writes its name without the quotes that `quoting` asks for.
 -#}
 
 {#- The catalog of a node: its config's `database`, else the profile's; none for the catalog that the session is in. -#}
@@ -14,7 +14,6 @@
 {%- endmacro %}
 
 {% macro sparkstream__list_relations_without_caching(relation) %}
-  {%- if not relation.database -%}{{ return(spark__list_relations_without_caching(relation)) }}{%- endif -%}
   {{ return(run_query('show table extended in ' ~ relation.without_identifier() ~ " like '*'")) }}
 {% endmacro %}
 

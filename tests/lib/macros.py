@@ -20,7 +20,7 @@ _FILES = (
     "spark/configs.sql",  # what others call without dispatch
     *("private/*.sql", "windows/*.sql", "aggregates/*.sql", "tests/*.sql", "streaming/stream.sql", "requests/*.sql"),
     *("incremental/read.sql", "incremental/in_batch.sql", "incremental/logged.sql", "incremental/merge.sql"),
-    *("spark/persist_constraints.sql", "spark/clauses.sql", "spark/snapshot_columns.sql"),
+    *("spark/persist_constraints.sql", "spark/clauses.sql", "spark/snapshot_columns.sql", "spark/catalogs.sql"),
 )
 
 

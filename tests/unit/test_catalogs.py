@@ -13,6 +13,7 @@ from dbt.adapters.sparkstream.relation import SparkStreamRelation
 from dbt.adapters.sparkstream.spark.namespaces import Namespaces
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
+from tests.lib.macros import Macros
 
 
 def relation(**path: Any) -> SparkStreamRelation:
@@ -47,6 +48,21 @@ def test_parts_of_names() -> None:
     assert str(lake.incorporate(path={"identifier": "asks"})) == "lake.shop.asks"
     assert str(lake.replace_path(database=None)) == "shop.bids"
     assert str(lake.replace(limit=0)).startswith("(select * from lake.shop.bids where false")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ({}, "shop"),
+        ({"schema": "2024", "quote_policy": {"database": False, "schema": True, "identifier": False}}, "`2024`"),
+        ({"database": "lake"}, "lake.shop"),
+    ],
+)
+def test_the_list_of_a_schema_has_its_name_as_other_statements(path: dict[str, Any], name: str) -> None:
+    """A schema that is called 2024 needs backticks, which `quoting` in dbt_project.yml asks for."""
+    listed = Macros(run_query=lambda sql: sql)
+    asked = listed.call("sparkstream__list_relations_without_caching", relation(**path))
+    assert asked == f"show table extended in {name} like '*'"
 
 
 def test_a_relation_is_found_under_its_catalog() -> None:
