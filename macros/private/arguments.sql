@@ -147,7 +147,7 @@
     ) }}
   {%- endif -%}
   {%- set text = name | trim -%}
-  {%- set quoted = text.startswith('`') and text.endswith('`') and '`' not in text[1:-1] and text | length > 2 -%}
+  {%- set quoted = text.startswith('`') and text.endswith('`') and '`' not in text[1:-1].replace('``', '') and text | length > 2 -%}
   {%- if not quoted and not (text.isascii() and text.replace('_', 'a').isalnum()) -%}
     {{ exceptions.raise_compiler_error(
       macro_name ~ "'s " ~ argument ~ " is no column name: " ~ name

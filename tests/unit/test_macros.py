@@ -34,6 +34,9 @@ BREAKS_OUT = [
     ("tumble", ("t0 /* /* */", "ts", "1 day"), {}),
     ("tumble", ("t0 /*/* */", "ts", "1 day"), {}),
     ("tumble", ("t", "²", "1 day"), {}),
+    ("tumble", ("t", "`a`b`", "1 day"), {}),
+    ("tumble", ("t", "`a``", "1 day"), {}),
+    ("tumble", ("t", "`a```b`", "1 day"), {}),
     ("tumble", ("t", "ª", "1 day"), {}),
     ("tumble", ("t; drop table t", "ts", "1 day"), {}),
     ("tumble", ("t, u", "ts", "1 day"), {}),
@@ -353,6 +356,7 @@ def test_macros_and_translator_write_the_same_intervals(micros: int) -> None:
 _CALLS = [
     ("tumble", ("t", "ts", "10 minutes"), {}),
     ("tumble", ("(select *\n from t where x = 'a\n b')", "`event time`", "10 minutes", "-3 minutes"), {}),
+    ("tumble", ("t", "`it``s`", "10 minutes"), {}),
     ("hop", ("t", "ts", "10 minutes", "10 minutes", "15 minutes"), {}),
     ("hop", ("t", "ts", "5 minutes", "10 minutes"), {}),
     ("hop", ("t", "ts", "5 minutes", "10 minutes", "-7 minutes"), {}),
@@ -370,7 +374,7 @@ _CALLS = [
         ("session", ("t", "ts", gap), {"partition_by": keys, "max_duration": longest, "close_on": condition})
         for gap, keys, longest, condition in itertools.product(
             ("10 minutes", "own_gap"),
-            (None, "k", ["k", "`a b`"]),
+            (None, "k", ["k", "`a ``b`"]),
             (None, "1 hour"),
             (None, "x > 1 and y = '*/\n{time}'"),
         )
