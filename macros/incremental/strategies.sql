@@ -40,7 +40,14 @@
   {%- elif raw_strategy in ['microbatch', 'window_replace'] -%}
     {%- do adapter.dispatch('sparkstream_check_partitions', 'sparkstream')(raw_strategy) -%}
   {%- elif raw_strategy not in ['append', 'insert_overwrite', 'microbatch', 'merge'] -%}
-    {#- dbt's error where the project has no such macro. -#}
+    {%- set needed = 'get_incremental_' ~ (raw_strategy | string).replace('+', '_') ~ '_sql' -%}
+    {%- if needed not in context -%}
+      {{ exceptions.raise_compiler_error(
+        "there is no incremental strategy '" ~ raw_strategy ~ "': the project has no macro " ~ needed
+        ~ "\n  write 'append', 'insert_overwrite', 'window_replace', 'microbatch', 'merge', 'delete+insert' or 'replace_where'"
+      ) }}
+    {%- endif -%}
+    {#- dbt's error where it is one of dbt's own that Spark hasn't. -#}
     {%- do adapter.get_incremental_strategy_macro(context, raw_strategy) -%}
   {%- endif -%}
   {{ return(raw_strategy) }}

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.messages.mistakes import PlacedError, placed, placed_config, placed_stream
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
@@ -35,3 +36,12 @@ def test_a_place_is_shown_once(tmp_path: Path, template: str, message: str, plac
     assert once.split("\n")[-1] == message.split("\n")[-1]
     assert placed_config(error, node, tmp_path).msg == once
     assert placed(error, node, tmp_path, []).msg == once
+
+
+def test_a_config_that_a_message_has_in_words(tmp_path: Path) -> None:
+    """`incremental` is a value in the same template, and a part of the message too."""
+    template = "{{ config(materialized='incremental', incremental_strategy='merge') }}\nselect 1"
+    (tmp_path / "m.sql").write_text(template)
+    error = DbtRuntimeError("Invalid incremental strategy provided: merge\n  write another")
+    node = SimpleNamespace(raw_code=template, original_file_path="m.sql")
+    assert "m.sql:1:60\n" in str(placed_config(error, node, tmp_path).msg)

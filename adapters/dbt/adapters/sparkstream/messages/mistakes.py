@@ -168,7 +168,8 @@ def _config_spot(template: str, message: str) -> tuple[int, int] | None:
     """Where the config stands that a message is about: it has the name, or the value."""
     first = message.split("\n", 1)[0]
     given = [argument for call in _calls(template, "config", ()) for argument in call.arguments if argument.name]
-    named = [a for a in given if re.search(rf"\b{re.escape(str(a.name))}\b", first)]
+    # A message has the name as it is written, or in words: "the incremental strategy merge".
+    named = [a for a in given if re.search(rf"\b{re.escape(str(a.name)).replace('_', '[_ ]')}\b", first)]
     valued = [a for a in given if len(a.value) > 2 and a.value in first]
     return next(((a.start, len(a.text)) for a in [*named, *valued]), None)
 
