@@ -83,7 +83,7 @@ _HINTS_OF_CONDITIONS = [
     ),
     (
         re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve routine `(?!CURRENT_TIME`)"),
-        "write one of Spark's; functions of Flink, OpenMLDB and SQLstream are read with sql_dialect in the config",
+        "write one of Spark's; sql_dialect in the config, such as 'flink', adds those of that system",
     ),
     (re.compile(r"\[NUM_COLUMNS_MISMATCH\]"), "select as many columns on both sides"),
     (
