@@ -145,7 +145,6 @@ def test_options_are_told_by_name_and_secrets_not_at_all() -> None:
         ("SELECT a.* FROM bid AS a JOIN dim USING (id)", False),
         ("SELECT * FROM tumble(bid, ts, '5m')", True),
         ("SELECT window_end, count(*) AS n FROM tumble(bid, ts, '5m') GROUP BY window_start, window_end", True),
-        ("SELECT * FROM bid WHERE id IN (SELECT id FROM bid)", True),
     ],
 )
 def test_queries_with_state(sql: str, expected: bool) -> None:

@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
-from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS
+from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window
 from dbt.adapters.sparkstream.sql.streaming.above import grouping_keys
@@ -60,6 +60,7 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
                 "LAST JOIN doesn't stream: a later row may be a better match",
                 "write ASOF JOIN in dialect spark, or the macro asof_join; or materialize it as a table",
             )
+    _check_expressions(tree, source, streams)
     for select in tree.find_all(exp.Select):
         _check_select(select, source, streams, resolver, cut)
     for operation in tree.find_all(exp.SetOperation):
@@ -76,6 +77,25 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
                 "UNION ALL of a stream and a table doesn't stream: in which micro-batch would the table's rows come?",
                 "read both as streams: {{ stream(ref('...')) }}; of a join as of a time, the left side at least",
             )
+
+
+def _check_expressions(tree: exp.Expr, source: Source, streams: Streams) -> None:
+    """Refuses a query in an expression that reads a stream, which Spark refuses without its place."""
+    for query in tree.find_all(exp.Query):
+        around = query.parent
+        is_value = isinstance(around, (exp.Condition, exp.Alias)) or query.arg_key == "expressions"
+        if around is None or not is_value or isinstance(around, WindowFunction) or not streams.feeds(query):
+            continue
+        negated = isinstance(around.parent, exp.Not) or isinstance(around, exp.All)
+        tested = isinstance(around, (exp.In, exp.SubqueryPredicate))
+        kind = ("LEFT ANTI JOIN" if negated else "LEFT SEMI JOIN") if tested else "JOIN"
+        nulls = "; it keeps rows without a key" if negated and not isinstance(around, exp.Exists) else ""
+        raise source.error(
+            source.span(query),
+            "a query in an expression can't read a stream: Spark joins streams in FROM alone",
+            f"write FROM ... l {kind} ... r ON l.k = r.k AND l.window_start = r.window_start AND "
+            f"l.window_end = r.window_end{nulls}",
+        )
 
 
 def _check_select(select: exp.Select, source: Source, streams: Streams, resolver: Resolver, cut: Cut | None) -> None:

@@ -69,7 +69,7 @@ class StreamPlan:
         by_instant: whether there is a SESSION whose gap is elapsed time, and not, as in batch, on the wall clock.
         joined: whether rows of one stream wait for rows of another stream, by their times.
         held: whether the stream holds all rows back until their window is closed, and drops rows that come later.
-        meets: whether rows of a stream meet rows of another stream, or of the same: in a join, or in a condition.
+        meets: whether rows of a stream meet rows of another stream, or of the same, in a join.
     """
 
     stages: tuple[Stage, ...]
@@ -265,8 +265,7 @@ def _planned(
             late=late,
             waits=bool(late) or any(True for _ in names.joins(tree)),
             held=(cut is not None and cut.buffered) or names.are_held(tree),
-            meets=any(True for _ in names.joins(tree))
-            or any(names.feeds(condition) for condition in tree.find_all(exp.In, exp.SubqueryPredicate)),
+            meets=any(True for _ in names.joins(tree)),
             read_once=names.is_read_once(tree),
             windows=_windows(resolver.columns(tree)),
             time=None if cut is None else cut.order,
