@@ -270,6 +270,13 @@ def test_values_of_the_profile_and_of_dbts_secret_variables(monkeypatch: pytest.
     assert said == "***** | ***** | ***** | ***** | ***** | 127.0.0.1"
 
 
+def test_a_login_before_the_host_of_a_profile() -> None:
+    SparkStreamCredentials.from_dict({"method": "thrift", "host": "me:of-the-host@db.example", "schema": "dev"})
+    assert redacted("failed to resolve sockaddr for me:of-the-host@db.example") == (
+        "failed to resolve sockaddr for me:*****@db.example"
+    )
+
+
 SECRETS = {
     "spark.hadoop.kafka.sasl.jaas.config": 'PlainLoginModule required password="S3CR3T-1";',
     "spark.hadoop.plain.uri": "jdbc:mysql://me:S3CR3T-2@db/x",

@@ -188,6 +188,8 @@ def _learn(profile: Mapping[str, Any]) -> None:
     dbtlog.install()
     learn_environment()
     learn(profile)
+    # A login before the host (`me:...@server`) is one also where the address has no scheme. Spark's error repeats it.
+    learn({"host": f"thrift://{profile.get('host')}"})
     parameters = profile.get("server_side_parameters")
     if isinstance(parameters, Mapping):
         learn(parameters, is_harmless)
