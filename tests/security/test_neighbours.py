@@ -76,6 +76,18 @@ def test_folders_of_another_user(tmp_path: Path) -> None:
 
 
 @as_root
+@pytest.mark.parametrize("name", ["session", "server/logs"])
+def test_a_folder_within_one_of_another_user(tmp_path: Path, name: str) -> None:
+    """A project whose `.sparkstream` somebody else has made: Python's error names no cause."""
+    os.seteuid(OTHER)
+    try:
+        with pytest.raises(PermissionError, match="another user's; run as that user"):
+            private.make_folder(tmp_path / name)
+    finally:
+        os.seteuid(0)
+
+
+@as_root
 @pytest.mark.parametrize("planted", ["owner", "mode", "link"])
 def test_a_planted_state(tmp_path: Path, planted: str) -> None:
     path = tmp_path / "server.json"

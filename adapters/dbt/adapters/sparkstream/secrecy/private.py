@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -27,9 +28,12 @@ def make_folder(folder: Path) -> None:
         NotOurs: another user owns the folder or can write it, or it is a link.
         OSError: it can't be made.
     """
-    if not folder.parent.exists():
-        make_folder(folder.parent)
-    folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        if not folder.parent.exists():
+            make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except PermissionError as error:
+        raise _closed(folder, error) from error
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise NotOurs(folder, "is a link, and no folder")
@@ -42,6 +46,17 @@ def make_folder(folder: Path) -> None:
             folder.chmod(stat.S_IMODE(found.st_mode))
             advice = f"remove it, or look at it and write: chmod 700 {folder}"
             raise NotOurs(folder, "can be written by another user", advice)
+
+
+def _closed(folder: Path, error: PermissionError) -> PermissionError:
+    """The refusal to make a folder, which names the folder of another user that it was to lie in."""
+    for above in folder.parents:
+        with suppress(OSError):
+            if not hasattr(os, "geteuid") or above.stat().st_uid == os.geteuid():
+                return error
+            what = "it is another user's; run as that user, or use a folder of your own"
+            return PermissionError(errno.EACCES, what, str(above))
+    return error
 
 
 def _others_write(found: os.stat_result) -> bool:
