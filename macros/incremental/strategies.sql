@@ -43,7 +43,7 @@
     {%- set needed = 'get_incremental_' ~ (raw_strategy | string).replace('+', '_') ~ '_sql' -%}
     {%- if needed not in context -%}
       {{ exceptions.raise_compiler_error(
-        "there is no incremental strategy '" ~ raw_strategy ~ "': the project has no macro " ~ needed
+        'dbt could not find an incremental strategy macro with the name "' ~ needed ~ '" in ' ~ project_name
         ~ "\n  write 'append', 'insert_overwrite', 'window_replace', 'microbatch', 'merge', 'delete+insert' or 'replace_where'"
       ) }}
     {%- endif -%}

@@ -488,7 +488,7 @@ NEEDS = {
     "unknown": (
         "nosuch",
         "",
-        "there is no incremental strategy 'nosuch': the project has no macro get_incremental_nosuch_sql",
+        'dbt could not find an incremental strategy macro with the name "get_incremental_nosuch_sql" in',
     ),
     "boundless": ("window_replace", ", partition_by='k'", "has no column window_start"),
     "late": (
