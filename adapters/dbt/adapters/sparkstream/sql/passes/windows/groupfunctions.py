@@ -68,24 +68,6 @@ def rules_pay(select: exp.Select, window: Window) -> bool:
     return plain and bool(calls) and all(name in MERGEABLE for name in calls)
 
 
-def _filtered(block: Block, place: Span, rows: Span, alias: str, written: str) -> Edit:
-    """WHERE of a query below what it reads.
-
-    Args:
-        place: what is replaced, before WHERE.
-        rows: the relation.
-        alias: its name in WHERE.
-        written: what is put in its place, with `{}` for the relation and its WHERE.
-    """
-    source, (start, end) = block.source, block.clauses["where"]
-
-    def text() -> str:
-        query = f"(SELECT * FROM {source.render(rows)}{alias} WHERE {block.condition()})"
-        return written.replace("{}", query, 1) + source.render((place[1], start))
-
-    return Edit((place[0], end), text)
-
-
 def _relation(select: exp.Select) -> exp.Expr | None:
     """The relation whose rows a window function may read in the place of a query's group window."""
     relation = only_relation(select)
@@ -117,8 +99,14 @@ class _Query:
         time, *lengths = self._call.expressions
         rest = ", ".join([f"DESCRIPTOR({source.written(time.this)})", *map(source.written, lengths)])
         if kind == "SESSION" and self._select.args.get("where"):  # of other windows, it may stand above as well
-            written = f"TABLE({kind}({{}}{per}, {rest})){alias}"
-            yield _filtered(Block(source, self._select), place, source.span(relation), "", written)
+            block, rows = Block(source, self._select), source.span(relation)
+            start, end = block.clauses["where"]
+
+            def text() -> str:
+                query = f"(SELECT * FROM {source.render(rows)} WHERE {block.condition()})"
+                return f"TABLE({kind}({query}{per}, {rest})){alias}" + source.render((place[1], start))
+
+            yield Edit((place[0], end), text)
         else:
             before = f"TABLE({kind}({'TABLE ' if table else ''}"
             yield Edit(place, lambda: f"{before}{source.render(place)}{per}, {rest})){alias}")

@@ -1,4 +1,4 @@
-"""WHERE below a SESSION, in dialect flink: Flink SQL in, Flink SQL out.
+"""Filters of rows below a SESSION, in dialect flink: Flink SQL in, Flink SQL out.
 
     SELECT window_start, window_end, k, SUM(w) FROM (SELECT *, v + 1 AS w FROM SESSION(TABLE t PARTITION BY k, ...))
     WHERE w > 1 GROUP BY window_start, window_end, k
@@ -83,13 +83,15 @@ class _Chain:
     Attributes:
         levels: the queries, the aggregation first, each with its name for what it reads.
         function: the SESSION, which the last one reads.
+        alias: its alias as SQL has it, or nothing.
         ctes: CTEs on the way, each with the table that names it.
     """
 
     source: Source
     resolver: Resolver
-    levels: list[tuple[exp.Select, str]]
+    levels: list[tuple[Block, str]]
     function: WindowFunction
+    alias: str
     ctes: list[tuple[exp.Table, exp.CTE]] = field(default_factory=list)
 
     @classmethod
@@ -97,34 +99,33 @@ class _Chain:
         """The chain below an aggregation; None where it aggregates no rows of a SESSION."""
         if not (select.args.get("group") or select.args.get("distinct")):
             return None
-        levels: list[tuple[exp.Select, str]] = []
+        levels: list[tuple[Block, str]] = []
         ctes: list[tuple[exp.Table, exp.CTE]] = []
         while True:
             if select.args.get("joins") or select.args.get("laterals") or (levels and not _is_plain(select)):
                 return None
-            read = read_by(select)
-            if read is not None:
-                levels.append((select, read[1].strip("`")))
-                is_session = isinstance(read[0].window, Session)
-                return cls(source, resolver, levels, read[0], ctes) if is_session else None
-            relation = from_item(select)
+            relation, read, block = from_item(select), read_by(select), Block(source, select)
+            if relation is not None and read is not None:
+                function, alias = read
+                levels.append((block, relation.alias))
+                is_session = isinstance(function.window, Session)
+                return cls(source, resolver, levels, function, alias, ctes) if is_session else None
             if relation is None or any(relation.args.get(name) for name in _MORE) or relation.alias_column_names:
                 return None
-            levels.append((select, relation.alias_or_name))
+            levels.append((block, relation.alias_or_name))
             inner: exp.Expr | None = None
             if isinstance(relation, exp.Subquery):
                 inner = relation.this
             elif isinstance(relation, exp.Table) and (cte := _cte(relation)) and not cte.args["alias"].columns:
                 inner = cte.this
                 ctes.append((relation, cte))
-            if not isinstance(inner, exp.Select) or any(inner is each for each, _ in levels):
+            if not isinstance(inner, exp.Select) or any(inner is each.select for each, _ in levels):
                 return None
             select = inner
 
     def is_filtered_first(self) -> bool:
         """Whether Flink filters rows before it puts sessions together."""
-        wheres = ((select.args.get("where"), level) for level, (select, _) in enumerate(self.levels))
-        filters = [(where.this, level) for where, level in wheres if where]
+        filters = self._filters()
         if not filters or any(condition.find(exp.Select) for condition, _ in filters):
             return False
         try:
@@ -132,7 +133,7 @@ class _Chain:
             own_keys = {key.name.casefold() for key in self.function.partition_by}
             if grouped - {"window_time"} != {*BOUNDS, *own_keys}:
                 return False
-            having = self.levels[0][0].args.get("having")
+            having = self.levels[0][0].select.args.get("having")
             filters += [(part, 0) for part in conjuncts(having and having.this) if not has_aggregate(part)]
             looked_at = [*filters, *((call, 0) for call in self._calls())]
             if any(self._origin(node, level).columns & {*WINDOW_COLUMNS} for node, level in looked_at):
@@ -145,24 +146,27 @@ class _Chain:
 
     def edits(self) -> Iterator[Edit]:
         """Edits that put every WHERE of the chain below the SESSION."""
-        conditions: list[tuple[str, bool]] = []
-        for level, (select, _) in enumerate(self.levels):
-            if where := select.args.get("where"):
-                conditions.append((self._origin(where.this, level).text, isinstance(where.this, exp.Or)))
-                block = Block(self.source, select)
-                yield Edit(block.with_space(block.clauses["where"]), lambda: "")
-        several = len(conditions) > 1
-        condition = " AND ".join(f"({text})" if several and is_or else text for text, is_or in reversed(conditions))
+        filters = self._filters()
+        conditions: list[str] = []
+        for condition, level in reversed(filters):
+            block, text = self.levels[level][0], self._origin(condition, level).text
+            conditions.append(f"({text})" if len(filters) > 1 and isinstance(condition, exp.Or) else text)
+            yield Edit(block.with_space(block.clauses["where"]), lambda: "")
+        written = " AND ".join(conditions)
         rows = self.source.span(self.function.this)
         before = self.source.tokens_in((self.source.span(self.function)[0], rows[0]))
         start = before[-1].start if before[-1].text.upper() == "TABLE" else rows[0]
-        name = read_by(self.levels[-1][0])
-        alias = f" AS {name[1]}" if name is not None and name[1] else ""
-        yield Edit((start, rows[1]), lambda: f"(SELECT * FROM {self.source.render(rows)}{alias} WHERE {condition})")
+        alias = f" AS {self.alias}" if self.alias else ""
+        yield Edit((start, rows[1]), lambda: f"(SELECT * FROM {self.source.render(rows)}{alias} WHERE {written})")
+
+    def _filters(self) -> list[tuple[exp.Expr, int]]:
+        """The conditions of WHERE, each with the level of its query."""
+        wheres = ((block.select.args.get("where"), level) for level, (block, _) in enumerate(self.levels))
+        return [(where.this, level) for where, level in wheres if where]
 
     def _keys(self) -> list[exp.Expr]:
         """What the aggregation groups by."""
-        select = self.levels[0][0]
+        select = self.levels[0][0].select
         group = select.args.get("group")
         waiting = [item.unalias() for item in select.expressions] if group is None else list(group.expressions)
         keys: list[exp.Expr] = []
@@ -177,7 +181,7 @@ class _Chain:
 
     def _calls(self) -> Iterator[exp.Expr]:
         """Aggregates of the aggregation, with their FILTER."""
-        for node in own(self.levels[0][0], exp.Anonymous):
+        for node in own(self.levels[0][0].select, exp.Anonymous):
             if aggregate_name(node):
                 yield node.parent if isinstance(node.parent, exp.Filter) else node
 
@@ -197,7 +201,7 @@ class _Chain:
     # -- columns as the SESSION's input has them -----------------------------------------------------
     def _origin(self, node: exp.Expr, level: int) -> _Origin:
         """An expression of a query, over the rows of the SESSION."""
-        name, last = self.levels[level][1], level + 1 == len(self.levels)
+        (block, name), last = self.levels[level], level + 1 == len(self.levels)
         pieces: list[tuple[Span, str]] = []
         columns: set[str] = set()
         plain: str | None = None
@@ -214,11 +218,11 @@ class _Chain:
                 pieces.append((place, found.text if found.plain else f"({found.text})"))
             if column is node and len(parts) == 1 + qualified:
                 plain = own_part.name.casefold() if found is None else found.plain
-        return _Origin(self._text(self.source.span(node), pieces), frozenset(columns), plain)
+        return _Origin(block.text(self.source.span(node), pieces), frozenset(columns), plain)
 
     def _named(self, name: exp.Identifier, level: int) -> _Origin:
         """A column that a query gives, over the rows of the SESSION."""
-        select, last = self.levels[level][0], level + 1 == len(self.levels)
+        select, last = self.levels[level][0].select, level + 1 == len(self.levels)
         relation, key = from_item(select), name.name.casefold()
         known = self.resolver.columns(relation) if relation is not None else Columns(complete=False)
         aliases = {output_name(item).casefold() for item in select.expressions if not item.is_star}
@@ -227,19 +231,11 @@ class _Chain:
                 if known.find(key) is None and (known.complete or key in aliases):
                     continue
                 if last:
-                    return _Origin(self._text(self.source.span(name), []), frozenset({key}), key)
+                    return _Origin(self.source.written(name), frozenset({key}), key)
                 return self._named(name, level + 1)
             if output_name(item).casefold() == key:
                 return self._origin(item.unalias(), level)
         raise _Unknown
-
-    def _text(self, span: Span, pieces: list[tuple[Span, str]]) -> str:
-        out: list[str] = []
-        at = span[0]
-        for (first, end), text in sorted(pieces):
-            out += (self.source.text[at:first], text)
-            at = end
-        return "".join((*out, self.source.text[at : span[1]]))
 
 
 def _is_plain(select: exp.Select) -> bool:
