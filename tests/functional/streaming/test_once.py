@@ -396,14 +396,14 @@ def test_a_query_of_an_earlier_run_writes_nothing_any_more(feed: Feed, monkeypat
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS)
     feed.add("bid", [(2, 1006, "a", 2)])
-    check = sink.Fence.check
+    check = sink.Sink.check_owned
     taken = "'sparkstream.run' = '{\"id\": \"another\"}'"
 
-    def late(self: sink.Fence, spark: SparkSession) -> None:
+    def late(self: sink.Sink, spark: SparkSession) -> None:
         feed.spark.sql(f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ({taken})")
         check(self, spark)
 
-    monkeypatch.setattr(sink.Fence, "check", late)
+    monkeypatch.setattr(sink.Sink, "check_owned", late)
     refused(feed, ROWS, "another run has taken over")
     taken = "'sparkstream.table' = 'made anew'"
     refused(feed, ROWS, "another run has taken over")

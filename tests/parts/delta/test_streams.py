@@ -186,14 +186,14 @@ def test_a_second_run_is_refused(feed: Feed, monkeypatch: pytest.MonkeyPatch) ->
     feed.add("bid", [(1, 1005, "a", 1)])
     feed.run(ROWS, **DELTA)
     feed.add("bid", [(2, 1006, "a", 2)])
-    check = sink.Fence.check
+    check = sink.Sink.check_owned
     taken = f"{feed.schema}.model__stream SET TBLPROPERTIES ('sparkstream.run' = '{{\"id\": \"another\"}}')"
 
-    def late(self: sink.Fence, spark: SparkSession) -> None:
+    def late(self: sink.Sink, spark: SparkSession) -> None:
         feed.spark.sql(f"ALTER TABLE {taken}")
         check(self, spark)
 
-    monkeypatch.setattr(sink.Fence, "check", late)
+    monkeypatch.setattr(sink.Sink, "check_owned", late)
     refused(feed, ROWS, "another run has taken over", **DELTA)
     taken = f"{feed.schema}.model SET TBLPROPERTIES ('sparkstream.table' = 'made anew')"
     refused(feed, ROWS, "another run has taken over", **DELTA)

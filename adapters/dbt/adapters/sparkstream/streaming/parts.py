@@ -38,7 +38,7 @@ from dbt.adapters.sparkstream.streaming.tables.iceberg import IcebergTable
 from dbt.adapters.sparkstream.streaming.tables.plain_files import FileTable
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.corrections import Corrections
-from dbt.adapters.sparkstream.streaming.worker.sink import Done, Fence, Sink
+from dbt.adapters.sparkstream.streaming.worker.sink import Done, Sink
 from dbt.adapters.sparkstream.streaming.worker.state import RowStore, SliceStore, Watermark
 
 _TABLES = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA.name: DeltaTable, ICEBERG.name: IcebergTable}
@@ -152,14 +152,14 @@ class Parts:
             begun: the last micro-batch that an earlier run has begun.
         """
         config, table = self.model.config, self.table
-        names = table.columns()
+        names = self.engine.columns(table.name)  # the micro-batch's number is the last
         common: dict[str, Any] = {
             "table": self.model.relation,
             "columns": names,
             "closed": CLOSED,
             "query": self.plan.ending.query,
             "begun": begun,
-            "fence": Fence(self.model.relation, table.owned(ledger.generation, holder)),
+            "owned": table.owned(ledger.generation, holder),
             "done": Done(done_folder(checkpoint)),
             "history": self._history(checkpoint),
             "producer": config.topic.producer(columns, ledger.generation) if config.topic else None,

@@ -101,7 +101,7 @@ class OpenWindows:
         )
         views = self.of(names)
         if views is not None:
-            views.begin(self._engine.sql)
+            views.define(self._engine.sql)
 
     def of(self, columns: Sequence[str]) -> OpenViews | None:
         """The views, for the sink; None where open windows aren't shown."""

@@ -33,13 +33,9 @@ STAYS = 600
 
 @dataclass
 class OpenViews:
-    """The views of a model's open windows.
+    """The views of a model's open windows, with names as SQL has them.
 
     Attributes:
-        table: the model's table, as SQL has it; so are the other names.
-        open: the view of open windows.
-        now: the view of all windows.
-        rows: the table with the rows of open windows.
         columns: the columns of the model's table, without the number of the micro-batch.
         number: the column of the model's table that has that number.
         windows: gives the open windows, for the view `closed`; over views that the kept state has made.
@@ -56,10 +52,6 @@ class OpenViews:
     windows: str
     query: str
 
-    def begin(self, run: Callable[[str], object]) -> None:
-        """Makes the views, with no rows, where they aren't there."""
-        self._define(run, -1, "")
-
     def show(self, spark: SparkSession, batch: int) -> None:
         """Shows the windows that are open after a micro-batch, whose closed ones are in the table."""
         spark.sql(self.windows).createOrReplaceTempView(self.closed)
@@ -67,10 +59,11 @@ class OpenViews:
         rows = spark.sql(self.query).selectExpr(*self.columns, f"'{snapshot}' AS {SNAPSHOT}")
         rows.createOrReplaceTempView("__open_rows_to_write")
         spark.sql(f"INSERT INTO {self.rows} SELECT * FROM __open_rows_to_write")
-        self._define(spark.sql, batch, snapshot)
+        self.define(spark.sql, batch, snapshot)
         self._forget(spark, batch)
 
-    def _define(self, run: Callable[[str], object], batch: int, snapshot: str) -> None:
+    def define(self, run: Callable[[str], object], batch: int = -1, snapshot: str = "") -> None:
+        """Makes the views of a snapshot; without one, views with no rows where there are no views."""
         names = ", ".join(self.columns)
         rows = f"FROM {self.rows} WHERE {SNAPSHOT} = '{snapshot}'"
         closed = f"SELECT {names}, FALSE AS {IS_OPEN} FROM {self.table} WHERE {self.number} <= {batch}"

@@ -39,28 +39,6 @@ NOT_SENT = "can't send rows to the topic"
 
 
 @dataclass
-class Fence:
-    """Keeps the query of an earlier run from a table that isn't its own any more.
-
-    A query may outlive the dbt process that started it: a Spark server goes on. Meanwhile another run may have taken
-    the model over, or rebuilt the table.
-
-    Attributes:
-        owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
-    """
-
-    table: str
-    owned: dict[str, dict[str, str]]
-
-    def check(self, spark: SparkSession) -> None:
-        """Fails where the table is another run's."""
-        for table, owned in self.owned.items():
-            properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
-            if any(text not in properties.get(name, "") for name, text in owned.items()):
-                raise RuntimeError(f"another run has taken over {self.table}, so this one writes nothing more to it")
-
-
-@dataclass
 class Done:
     """The note that the rows of a micro-batch are in the table: a folder with one file.
 
@@ -76,9 +54,8 @@ class Done:
 
     def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
         """Records a micro-batch, in place of the one before. The file is there as a whole or not at all."""
-        lines = ", ".join(
-            f"('{number} {windows}')" for number, windows in [*self._corrections.items(), (batch, corrected)]
-        )
+        noted = [*self._corrections.items(), (batch, corrected)]
+        lines = ", ".join(f"('{number} {windows}')" for number, windows in noted)
         spark.sql(f"SELECT * FROM VALUES {lines} AS t (line)").coalesce(1).write.mode("overwrite").text(self.folder)
         if corrected:
             self._corrections[batch] = corrected
@@ -106,6 +83,7 @@ class Sink:
     Attributes:
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
+        owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
         done: the note of what is done; None where the table itself tells, and nothing else hangs on it.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
@@ -118,7 +96,7 @@ class Sink:
     closed: str
     query: str | None
     begun: int
-    fence: Fence
+    owned: dict[str, dict[str, str]]
     done: Done | None
     history: RowStore | SliceStore | None = None
     producer: Producer | None = None
@@ -133,7 +111,7 @@ class Sink:
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         spark = rows.sparkSession
-        self.fence.check(spark)
+        self.check_owned(spark)
         if self._may_be_there(batch) and self.done is not None and self.done.has(spark, batch):
             read(rows)
             return
@@ -161,6 +139,16 @@ class Sink:
         if self.done is not None:
             self.done.note(spark, batch, len(ends))
 
+    def check_owned(self, spark: SparkSession) -> None:
+        """Fails where another run has taken the model over, or rebuilt the table.
+
+        The query of an earlier run may outlive the dbt process that started it: a Spark server goes on.
+        """
+        for table, owned in self.owned.items():
+            properties = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {table}").collect()}
+            if any(text not in properties.get(name, "") for name, text in owned.items()):
+                raise RuntimeError(f"another run has taken over {self.table}, so this one writes nothing more to it")
+
     def _may_be_there(self, batch: int) -> bool:
         """Whether an interrupted attempt may have written rows of a micro-batch."""
         return batch <= self.begun
@@ -170,7 +158,7 @@ class Sink:
         raise NotImplementedError
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
-        """The same, in place of what the table has of some windows, too."""
+        """The same, in place of what the table has of the windows with some ends, too."""
         raise NotImplementedError
 
 

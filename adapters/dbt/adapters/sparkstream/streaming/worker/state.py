@@ -82,25 +82,13 @@ class _Kept:
     query: str
     flag: str | None = None
 
-    def joined(self, rows: DataFrame, batch: int) -> DataFrame:
-        """The rows to go on with in a micro-batch; keeps the rows that the next micro-batch needs.
-
-        Args:
-            rows: of the micro-batch. They are read once, as reading them updates the state.
-        """
-        raise NotImplementedError
-
     def _so_far(self, rows: DataFrame, batch: int) -> DataFrame:
         """Rows of a micro-batch and rows that were kept before, as the query reads them."""
         everything = self._flagged(rows, "TRUE")
         if batch > 0:
-            before = self._read(rows, self._kept(batch - 1))
-            everything = everything.unionByName(self._flagged(before, "FALSE"))
+            everything = everything.unionByName(self._flagged(self._read(rows, self._kept(batch - 1)), "FALSE"))
         everything.createOrReplaceTempView(self.name)
         return everything
-
-    def _keep(self, spark: SparkSession, batch: int) -> None:
-        self._write(spark.sql(self.query), self._kept(batch))
 
     @staticmethod
     def _kept(batch: int) -> str:
@@ -128,12 +116,17 @@ class RowStore(_Kept):
     watermark: Watermark | None = None
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
+        """The rows to go on with in a micro-batch; keeps the rows that the next micro-batch needs.
+
+        Args:
+            rows: of the micro-batch. They are read once, as reading them updates the state.
+        """
         spark = rows.sparkSession
         self._write(rows, "new")
         everything = self._so_far(self._read(rows, "new"), batch)
         if self.watermark is not None:
             self.watermark.define(spark, batch)
-        self._keep(spark, batch)
+        self._write(spark.sql(self.query), self._kept(batch))
         return everything if self.closing is None else spark.sql(self.closing)
 
 
@@ -154,10 +147,11 @@ class SliceStore(_Kept):
     corrects: bool = False
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
+        """The same as of a `RowStore`."""
         spark = rows.sparkSession
         self._so_far(rows, batch)
         self.watermark.define(spark, batch)
-        self._keep(spark, batch)
+        self._write(spark.sql(self.query), self._kept(batch))
         self._read(rows, self._kept(batch)).createOrReplaceTempView(self.kept)
         windows = spark.sql(self.closing)
         # Spark runs nothing for a LIMIT of 0.
