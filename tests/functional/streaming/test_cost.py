@@ -117,7 +117,7 @@ def test_what_is_due_without_new_files(feed: Feed, monkeypatch: pytest.MonkeyPat
     # A compaction that has failed.
     feed.add("bid", [(4, 1071, "a", 1)])
     with monkeypatch.context() as patched:
-        patched.setattr(Compaction, "__call__", failing)
+        patched.setattr(Compaction, "fill", failing)
         assert runs() == 1
     assert len(files(feed)) == 2
     assert (runs(), len(files(feed)), runs()) == (1, 1, 0)

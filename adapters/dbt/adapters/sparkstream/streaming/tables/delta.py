@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import DELTA
-from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, merge_rows, settings
+from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, settings
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
 from dbt.adapters.sparkstream.streaming.worker.appends import DeltaAppend
 
@@ -130,7 +130,7 @@ class DeltaTable(LoggedTable):
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         # The commit says whose it is, and is of no micro-batch.
         with settings(self._engine, {_METADATA: f"{ledger.generation} {BACKFILL}"}):
-            merge_rows(self._engine, self.name, replaced)
+            super().replace(replaced, ledger, holder)
 
     def _said(self, generation: str, batch: int) -> Mapping[str, str]:
         said = {_METADATA: f"{generation} {batch}"}
@@ -150,7 +150,8 @@ class DeltaTable(LoggedTable):
 
     # -- what the log says -------------------------------------------------------------------------
     def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
-        self._version = max(self._version, _version_of(ledger.files))
+        recorded = ledger.files.removeprefix("version ")
+        self._version = max(self._version, int(recorded) if recorded.isdigit() else -1)
         commits = self._commits()
         strange = next((commit for commit in commits if not self._is_own(commit, ledger.generation)), None)
         if strange is not None and not accepts:
@@ -215,7 +216,3 @@ def _batch(commit: Any, generation: str) -> int | None:
     """The number of the micro-batch that a commit is of; None for one of others."""
     owner, _, number = str(commit["userMetadata"] or "").partition(" ")
     return int(number) if owner == generation and number.isdigit() else None
-
-
-def _version_of(text: str) -> int:
-    return int(text.removeprefix("version ")) if text.startswith("version ") else -1

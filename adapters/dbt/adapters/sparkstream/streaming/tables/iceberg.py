@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, properties
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, ICEBERG
-from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, merge_rows
-from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
+from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable
+from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt
 from dbt.adapters.sparkstream.streaming.worker.appends import IcebergAppend
 
 _SUMMARY = "spark.sql.iceberg.snapshot-property"
@@ -33,9 +33,6 @@ class IcebergTable(LoggedTable):
     def _placed(self, added: list[str], there: Sequence[str]) -> list[str]:
         last = [name for name in there if name.casefold() != BATCH][-1]
         return [f"{column} AFTER {backticked(last)}" for column in reversed(added)]
-
-    def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
-        merge_rows(self._engine, self.name, replaced)
 
     def _said(self, generation: str, batch: int) -> Mapping[str, str]:
         said = properties(generation=generation, batch=batch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of, up_to
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format, format_of
-from dbt.adapters.sparkstream.streaming.tables.staging import Backfilled, Compaction, Replacement
+from dbt.adapters.sparkstream.streaming.tables.staging import Backfilled, Compaction, Replacement, StagingTable
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.appends import FileAppend, FolderAppend
 from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
@@ -64,15 +63,10 @@ class FileTable(StreamTable):
         self._facts = None
         self.refresh()
 
-    def _marked(self, ledger: Ledger, config: StreamConfig) -> Ledger:
-        marked = super()._marked(ledger, config)
-        return dataclasses.replace(marked, compacts=config.compact_every is not None, swaps=bool(config.swaps))
-
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
-        if config.location_root is None and config.compact_every is None and not config.swaps:
-            return None
         # EXTERNAL, so that a compaction or a swap can take the table from the catalog and leave the files.
-        return f"{self._root(config)}/{identifier}"
+        is_external = config.compact_every is not None or config.swaps is not None
+        return f"{self._root(config)}/{identifier}" if is_external else super()._place(config, identifier)
 
     def tidy(self, ledger: Ledger) -> None:
         if any(not since and Stage.BACKFILL.suffix in folder for folder, since in ledger.left.items()):
@@ -102,11 +96,9 @@ class FileTable(StreamTable):
     def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
         if not self._has_many(every):
             return None
-
-        recorded = self._compaction(finished, self.columns(), partition_by, self._files_of)
-        self._facts = None
-        self.refresh()
-        return recorded
+        staging = self._compaction
+        before = staging.fill(finished, self._engine.columns(self.name), partition_by)
+        return self._give_way_to(staging, before, before.holder, files_left=time.time())
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         facts, now = self.facts(), round(time.time())
@@ -114,22 +106,28 @@ class FileTable(StreamTable):
         # For a run that is killed meanwhile: nobody reads the folder yet.
         self.note(left={**ledger.left, place: 0})
         [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
-        self._backfilled.fill(replaced, place, self.columns(), len(str(spec).split("/")))
+        staging = self._backfilled
+        staging.fill(replaced, place, self._engine.columns(self.name), len(str(spec).split("/")))
         left = {**ledger.left, **dict.fromkeys([facts.location, *self.remains(ledger)], now)}
         if facts.kind != "EXTERNAL":
             left[facts.location] = 0  # the files of a MANAGED table go with it
-        self._backfilled.take_over(ledger, holder, self._files_of, files_left=None, left=left)
+        self._give_way_to(staging, ledger, holder, files_left=None, left=left)
+
+    def _give_way_to(self, staging: StagingTable, before: Ledger, holder: Holder | None, **changes: Any) -> str:
+        """Gives its name to a full staging table; gives what `check_foreign` needs from now on."""
+        other = FileTable(self._engine, staging.name)
+        files = other._digest(other._written())
+        staging.take_over(before, holder, files=files, **changes)
         self._facts = None
         self.refresh()
-
-    def _files_of(self, table: str) -> str:
-        """What `check_foreign` needs to know of the files of a staging table."""
-        other = FileTable(self._engine, table)
-        return other._digest(other._written())
+        return files
 
     def _written(self) -> list[str]:
         """Its data files; its partitions where corrections give them other files."""
-        return self._partitions() if self.facts().updates else self.files()
+        return self._partitions() if self.facts().updates else self._data_files()
+
+    def _data_files(self) -> list[str]:
+        return self._engine.files(self.name, self.facts().location)
 
     def _partitions(self) -> list[str]:
         return [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
@@ -161,14 +159,11 @@ class FileTable(StreamTable):
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
         updates = self.facts().updates
-        found = self._appended(after, finished, windows, "NULL" if updates else "input_file_name()")
+        found, new = self._appended(after, finished, windows, "NULL" if updates else "input_file_name()")
         if updates:
             new = [name for name in self._partitions() if (batch_of(name) or 0) > after]
-        else:
-            new = [name for *_, files in found for name in files]
         self._files = [*up_to(self._files, after), *new]
-        recorded = self._digest(up_to(self._files, finished))
-        return {number: (rows, closed) for number, rows, closed, _ in found if number <= finished}, recorded
+        return found, self._digest(up_to(self._files, finished))
 
     def corrected(self) -> dict[str, float]:
         if self._files_left is not None:
@@ -186,7 +181,7 @@ class FileTable(StreamTable):
     def _forget(self) -> float | None:
         """Removes files from before corrections that nobody reads any more; gives since when others are there."""
         place, clock = self.facts().location.rstrip("/"), time.time()
-        files = {path_of(name) for name in self.files()}
+        files = {path_of(name) for name in self._data_files()}
         written = self._engine.folders.stored_files(f"{place}/{FOLDER}")
         # For each partition that a correction has written, when: what it had before has been left then.
         since = {batch_of(name): file.time / 1000 for name, file in written.items() if name in files}

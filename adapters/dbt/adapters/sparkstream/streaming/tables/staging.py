@@ -8,9 +8,8 @@ run has it to itself.
 
 from __future__ import annotations
 
-import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
@@ -25,8 +24,8 @@ from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
-_OF_THE_CATALOG = ("transient_lastDdlTime",)
-"""Properties that the catalog makes itself."""
+_OF_THE_CATALOG = "transient_lastDdlTime"
+"""The property that the catalog makes itself."""
 
 
 class StagingTable:
@@ -72,12 +71,12 @@ class StagingTable:
         self._rename()
         return True
 
-    def _make_like(self, place: str) -> None:
-        """Makes the staging table, empty, with the columns, partitions, format and properties of the table."""
+    def _fill(self, place: str, rows: str, partitions: Sequence[str]) -> tuple[int, int]:
+        """Makes the staging table like the table, with the rows of a query; gives the number of rows of both."""
         facts = Facts.of(self._engine, self._table)
         theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
-        given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in _OF_THE_CATALOG}
-        given = {name: text for name, text in given.items() if name != PREFIX + self.stage.keys["whole"]}
+        left_out = _OF_THE_CATALOG, PREFIX + self.stage.keys["whole"]
+        given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in left_out}
         given[PREFIX + self.stage.keys["of"]] = self._table
         properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
         self._engine.sql(
@@ -86,9 +85,12 @@ class StagingTable:
         )
         if facts.comment:
             self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
-
-    def _count(self, table: str) -> int:
-        return int(self._engine.sql(f"SELECT count(*) FROM {table}")[0][0])
+        hint = f"REBALANCE({', '.join(map(backticked, partitions))})" if partitions else "REBALANCE"
+        self._engine.write_few_files()
+        self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n{rows}\n)")
+        counts = (f"(SELECT count(*) FROM {table})" for table in (self._table, self.name))
+        [(before, now)] = self._engine.sql(f"SELECT {', '.join(counts)}")
+        return int(before), int(now)
 
     def _take_place(self, properties: Mapping[str, str]) -> None:
         """Gives the table's name to the staging table. Whoever sees it there sees all that belongs to it."""
@@ -96,15 +98,17 @@ class StagingTable:
         self._engine.sql(f"DROP TABLE {self._table}")
         self._rename()
 
-    def take_over(self, before: Ledger, holder: Holder | None, files_of: Callable[[str], str], **changes: Any) -> str:
-        """The same of a table that goes on, with its generation and checkpoint; gives what `check_foreign` needs."""
-        files = files_of(self.name)
+    def take_over(self, before: Ledger, holder: Holder | None, **changes: Any) -> None:
+        """The same of a table that goes on, with its generation and checkpoint.
+
+        Args:
+            before: what was recorded of the table when the run took it.
+            changes: what is to be recorded otherwise: fields of its ledger.
+        """
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
         with self._noting:
             now = checked_own(self._ledger(self._table), before, holder)
-            own = properties(files=files, whole={self.stage: now.generation}, **changes)
-            self._take_place({**now.properties(), **own})
-        return files
+            self._take_place({**now.properties(), **properties(whole={self.stage: now.generation}, **changes)})
 
     def _rename(self) -> None:
         try:
@@ -253,18 +257,13 @@ class Compaction(StagingTable):
         self._clear(self.other(Facts.of(self._engine, self._table).location))
         return True
 
-    def __call__(
-        self, finished: int, columns: Sequence[str], partition_by: Sequence[str], files_of: Callable[[str], str]
-    ) -> str:
-        """Puts the rows of all micro-batches into few files.
+    def fill(self, finished: int, columns: Sequence[str], partition_by: Sequence[str]) -> Ledger:
+        """Makes the staging table, with the rows of all micro-batches; gives what was recorded of the table before.
 
         Args:
             finished: the last micro-batch; all rows get its number.
             columns: the table's columns; the micro-batch's number is the last.
             partition_by: the columns that it is partitioned by beside the number of the micro-batch.
-
-        Returns:
-            What `check_foreign` needs from now on.
         """
         before = self._ledger(self._table)
         if before is None or not before.compacts:
@@ -273,15 +272,10 @@ class Compaction(StagingTable):
         self.drop()
         place = self.other(facts.location)
         self._clear(place)
-        self._make_like(place)
-        values = ", ".join([*map(backticked, columns[:-1]), f"CAST({finished} AS BIGINT) AS {BATCH}"])
-        hint = f"REBALANCE({', '.join(map(backticked, partition_by))})" if partition_by else "REBALANCE"
-        self._engine.write_few_files()
-        self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ {values} FROM {self._table}")
-        rows, got = self._count(self._table), self._count(self.name)
+        rows, got = self._fill(place, f"SELECT {_numbered(columns, finished)} FROM {self._table}", partition_by)
         if rows != got:
             raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
-        return self.take_over(before, before.holder, files_of, files_left=time.time())
+        return before
 
     def _clear(self, folder: str) -> None:
         """Empties the folder that isn't the table's, once it is certain that none of its files are there."""
@@ -324,16 +318,15 @@ class Backfilled(StagingTable):
             columns: the table's columns; the columns that it is partitioned by stand last.
             partitions: how many these are.
         """
-        self._make_like(place)
-        names = ", ".join(map(backticked, columns))
-        new = ", ".join([*map(backticked, columns[:-1]), f"CAST({replaced.batch} AS BIGINT) AS {BATCH}"])
-        hint = f"REBALANCE({', '.join(map(backticked, columns[-partitions:]))})"
-        self._engine.write_few_files()
-        self._engine.sql(
-            f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n"
-            f"SELECT {names} FROM {self._table} WHERE NOT coalesce({replaced.goes()}, FALSE)\nUNION ALL\n"
-            f"SELECT {new} FROM {replaced.rows})"
-        )
-        wanted = self._count(self._table) - replaced.removed + replaced.added
-        if (got := self._count(self.name)) != wanted:
+        names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes()}, FALSE)"
+        stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"
+        new = f"SELECT {_numbered(columns, replaced.batch)} FROM {replaced.rows}"
+        rows, got = self._fill(place, f"{stay}\nUNION ALL\n{new}", columns[-partitions:])
+        wanted = rows - replaced.removed + replaced.added
+        if got != wanted:
             raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} in staging: it stays as it is")
+
+
+def _numbered(columns: Sequence[str], batch: int) -> str:
+    """Columns of a table as SQL, with a micro-batch's number as the last one."""
+    return ", ".join([*map(backticked, columns[:-1]), f"CAST({batch} AS BIGINT) AS {BATCH}"])

@@ -71,13 +71,14 @@ class StreamTable:
         return None
 
     def replaces(self) -> bool:
-        """Rebuild by CREATE OR REPLACE, as Delta and Iceberg have it; else DROP comes first."""
+        """Rebuild by CREATE OR REPLACE, as Delta has it; else DROP comes first."""
         return False
 
     def create(self, columns: Sequence[tuple[str, str]], model: Model, ledger: Ledger) -> Ledger:
         """Makes the table of a model, and gives what is recorded of it."""
         config, comments = model.config, model.comments
         names = [name.casefold() for name, _ in columns]
+        last = [name.casefold() for name in config.partition_by]
         if BATCH in names:
             raise StreamingError(f"the column {BATCH} is the adapter's own\n  give yours another name")
         missing = [name for name in config.partition_by if name.casefold() not in names]
@@ -85,15 +86,18 @@ class StreamTable:
             raise StreamingError(
                 f"partition_by names {missing[0]}, and the query has {', '.join(n for n, _ in columns)}"
             )
-        last = {name.casefold() for name in config.partition_by}
-        ordered = [c for c in columns if c[0].casefold() not in last]
-        ordered += [c for name in config.partition_by for c in columns if c[0].casefold() == name.casefold()]
+        ordered = sorted(columns, key=lambda c: last.index(c[0].casefold()) if c[0].casefold() in last else -1)
         lines = [f"{backticked(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         if self.format.numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
         folder = self._place(config, model.identifier)
         listed = ",\n  ".join(lines)
-        ledger = self._marked(ledger, config)
+        ledger = replace(
+            ledger,
+            updates=config.lateness is not None,
+            compacts=self.format.is_files and config.compact_every is not None,
+            swaps=self.format.is_files and config.swaps is not None,
+        )
         definition = self._definition(config, folder, comments.get(""), ledger.properties())
         if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
@@ -117,13 +121,9 @@ class StreamTable:
         """The columns that it is partitioned by, as SQL has them."""
         return [*map(backticked, config.partition_by), *([BATCH] if self.format.numbers_rows else [])]
 
-    def _marked(self, ledger: Ledger, config: StreamConfig) -> Ledger:
-        """Its ledger, with what its configs make of it."""
-        return replace(ledger, updates=config.lateness is not None)
-
     def _place(self, config: StreamConfig, identifier: str) -> str | None:
         """The table's folder; None for the catalog's choice."""
-        return f"{config.location_root.rstrip('/')}/{identifier}" if config.location_root else None
+        return f"{self._root(config)}/{identifier}" if config.location_root else None
 
     def _make(self, table: str, statement: str, place: str | None = None) -> None:
         """Makes a table; `place` is the folder that the statement names."""
@@ -194,14 +194,6 @@ class StreamTable:
         """Columns to add, as SQL: they come before the columns that it is partitioned by."""
         return added
 
-    def columns(self) -> list[str]:
-        """The names of its columns; the micro-batch's number is the last."""
-        return self._engine.columns(self.name)
-
-    def files(self) -> list[str]:
-        """Its data files."""
-        return self._engine.files(self.name, self.facts().location)
-
     def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
         """Looks whether something else has written to the table.
 
@@ -218,8 +210,7 @@ class StreamTable:
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
         """Rows, and windows where columns tell, that each micro-batch has appended; and what `check_foreign` needs."""
-        found = self._appended(after, finished, windows)
-        return {number: (rows, closed) for number, rows, closed, _ in found if number <= finished}, ""
+        return self._appended(after, finished, windows)[0], ""
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         """Replaces rows, in one step that readers see."""
@@ -266,8 +257,8 @@ class StreamTable:
 
     def _appended(
         self, after: int, finished: int, windows: Sequence[str], file: str = "NULL"
-    ) -> list[tuple[int, int, int | None, list[str]]]:
-        """Rows, windows where columns tell them, and files that each micro-batch after one has appended.
+    ) -> tuple[dict[int, tuple[int, int | None]], list[str]]:
+        """Rows, and windows where columns tell them, of each micro-batch between two; files of all after the first.
 
         Args:
             file: the path of a row's file, as SQL; without it, no files are named.
@@ -281,7 +272,8 @@ class StreamTable:
             rows = self._engine.sql(
                 f"SELECT {BATCH}, count(*), {distinct}, collect_set({FILE}) FROM ({appended}) GROUP BY {BATCH}"
             )
-        return [(int(r[0]), int(r[1]), None if r[2] is None else int(r[2]), list(r[3])) for r in rows]
+        found = {int(r[0]): (int(r[1]), None if r[2] is None else int(r[2])) for r in rows if r[0] <= finished}
+        return found, [str(name) for row in rows for name in row[3]]
 
 
 def _comment(text: str | None) -> str:
