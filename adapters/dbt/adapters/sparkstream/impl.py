@@ -34,8 +34,8 @@ from dbt.adapters.sparkstream.streaming.worker.open_views import NOW, OPEN, ROWS
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
+    from dbt.adapters.sparkstream.sql.streaming.standins import Name
     from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
-    from dbt.adapters.sparkstream.streaming.sources.in_batch import BatchSources
 
 
 PARTITIONS = "__dbt_partitions"
@@ -55,7 +55,7 @@ class SparkStreamAdapter(Answers):
         self.connections.batch_of = partial(edges.batch_of, self)
         self.connections.with_sources = self._with_sources
         self.connections.event_time_of = self._event_time_of
-        self._sources: tuple[Any, BatchSources | None] = (None, None)
+        self._sources: tuple[Any, dict[Name, Any]] = (None, {})
         self._lock = threading.Lock()
         self._models: StreamingModels | None = None
         if dbtflags.will_need_spark():
@@ -78,17 +78,16 @@ class SparkStreamAdapter(Answers):
         sources = getattr(self.get_macro_resolver(), "sources", None)
         if not sources:
             return sql
-        known, views = self._sources
-        if known is not sources:
-            from dbt.adapters.sparkstream.streaming.sources.in_batch import BatchSources, without_tables
+        from dbt.adapters.sparkstream.streaming.sources.in_batch import with_views, without_tables
 
-            found = without_tables(sources.values())
-            views = BatchSources(self.connections.environment, found) if found else None
-            self._sources = sources, views
-        if views is None:
+        known, without = self._sources
+        if known is not sources:
+            without = without_tables(sources.values())
+            self._sources = sources, without
+        if not without:
             return sql
         with self._streaming.as_dbt_errors():
-            return views.read_by(sql)
+            return with_views(sql, without, self.connections.environment)
 
     @available.parse(lambda *args, **kwargs: "")
     def window_sql(

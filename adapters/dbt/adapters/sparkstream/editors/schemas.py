@@ -58,7 +58,7 @@ def _sink() -> Schema:
         "format": {"const": KAFKA},
         "topic": {"type": "string"},
         "key": _names(),
-        "value_format": _one_of(topic.FORMATS),
+        "value_format": _one_of(FORMATS),
         "value_options": _OPTIONS,
         "schema": {"description": "of Avro: a schema, its file, or its version in the registry"},
         "schema_registry": {"type": ["object", "string"]},

@@ -82,12 +82,12 @@ class AvroRows:
             registers: whether the registry is told, and its number stands before the bytes; no for a check.
         """
         schema = self._schema(columns, topic)
+        written = f"to_avro({row}, {string_literal(schema)})"
         if self.registry is None or not registers:
-            return _written(row, schema)
+            return written
         url, subject = self.registry
-        is_version = isinstance(self.schema, int)
-        number = self._version.id if is_version else SchemaRegistry(url).register(subject, schema)
-        return f"concat(X'00{number:08X}', {_written(row, schema)})"
+        number = self._version.id if isinstance(self.schema, int) else SchemaRegistry(url).register(subject, schema)
+        return f"concat(X'00{number:08X}', {written})"
 
     def _schema(self, columns: Sequence[tuple[str, str]], topic: str) -> str:
         if self.schema is None:
@@ -104,10 +104,6 @@ class AvroRows:
         return SchemaRegistry(url).version(subject, self.schema)
 
 
-def _written(row: str, schema: str) -> str:
-    return f"to_avro({row}, {string_literal(schema)})"
-
-
 def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
     """The schema of rows, each column of which may be NULL."""
     fields = []
@@ -117,7 +113,10 @@ def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
                 f"the sink's value_format is avro, and {column!r} is no name of a field there\n"
                 "  give the column an alias of letters, digits and _"
             )
-        avro = _type(_parsed(column, type_), f"{name}_{column}", column)
+        try:
+            avro = _type(exp.DataType.build(type_, dialect="spark"), f"{name}_{column}", column)
+        except SqlglotError as error:
+            raise _absent(column, type_) from error
         fields.append({"name": column, "type": ["null", avro], "default": None})
     return {"type": "record", "name": name, "fields": fields}
 
@@ -175,13 +174,6 @@ def _fits(made: Any, given: Any) -> bool:
         return all(made[part] == given.get(part, 0) for part in ("precision", "scale"))
     # Spark writes a TIMESTAMP as milliseconds or microseconds; a long without a type would be read as a number.
     return bool(logical.removesuffix("-micros") == wanted.removesuffix("-micros").removesuffix("-millis"))
-
-
-def _parsed(column: str, type_: str) -> exp.DataType:
-    try:
-        return exp.DataType.build(type_, dialect="spark")
-    except SqlglotError as error:
-        raise _absent(column, type_) from error
 
 
 def _type(type_: exp.DataType, name: str, column: str) -> Any:

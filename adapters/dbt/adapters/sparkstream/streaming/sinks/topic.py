@@ -11,21 +11,14 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, string_map
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.avro import AvroRows
-from dbt.adapters.sparkstream.streaming.sources.avro import AVRO
+from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS
 from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS
 from dbt.adapters.sparkstream.streaming.sources.source import given_options
 from dbt.adapters.sparkstream.streaming.worker.sink import Producer
 
 KEYS = ("format", "topic", "key", "value_format", "value_options", "schema", "schema_registry", "options")
-FUNCTIONS = {"json": "to_json", "csv": "to_csv"}
-"""Value format -> the function of Spark that writes it, with options."""
-
-FORMATS = (*FUNCTIONS, AVRO)
 
 _EXAMPLE = f"write it such as sink={{'format': 'kafka', 'topic': 'bids', 'options': {{'{SERVERS}': 'HOST:9092'}}}}"
-
-_DEFAULTS = {"json": {"ignoreNullFields": "false"}, "csv": {}}
-"""A consumer of JSON is to see every column of every row."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +35,8 @@ class Topic:
     name: str
     key: tuple[str, ...]
     value_format: str
-    value_options: tuple[tuple[str, str], ...]
-    options: tuple[tuple[str, str], ...]
+    value_options: Mapping[str, str]
+    options: Mapping[str, str]
     avro: AvroRows | None = None
 
     @classmethod
@@ -75,14 +68,14 @@ class Topic:
             name=topic,
             key=_key(given.get("key")),
             value_format=value_format,
-            value_options=tuple(given_options({"options": given.get("value_options")}).items()),
+            value_options=given_options({"options": given.get("value_options")}),
             options=_options(given_options(given)),
             avro=AvroRows.read(given, topic, root) if value_format == AVRO else None,
         )
 
     def producer(self, columns: Sequence[tuple[str, str]], generation: str) -> Producer:
         """What sends the rows of a table."""
-        options = {**dict(self.options), "topic": self.name}
+        options = {**self.options, "topic": self.name}
         return Producer(options, self._key_sql(columns), self._value_sql(columns), generation)
 
     def checked_value(self, columns: Sequence[tuple[str, str]]) -> str:
@@ -107,22 +100,24 @@ class Topic:
         if not key:
             return "CAST(NULL AS STRING)"
         if len(key) > 1:
-            return f"to_json({_struct([name for name, _ in key])}, map('ignoreNullFields', 'false'))"
+            return f"to_json({_struct(key)}, map('ignoreNullFields', 'false'))"
         [(name, type_)] = key
         return backticked(name) if type_ == "binary" else f"CAST({backticked(name)} AS STRING)"
 
     def _value_sql(self, columns: Sequence[tuple[str, str]], *, registers: bool = True) -> str:
         """The value of a record: all columns of the model."""
+        row = _struct(columns)
         if self.avro is not None:
-            return self.avro.sql(columns, _struct([name for name, _ in columns]), self.name, registers=registers)
-        options = {**_DEFAULTS[self.value_format], **dict(self.value_options)}
+            return self.avro.sql(columns, row, self.name, registers=registers)
+        # A consumer of JSON is to see every column of every row.
+        options = {**({"ignoreNullFields": "false"} if self.value_format == "json" else {}), **self.value_options}
         settings = f", {string_map(options)}" if options else ""
-        return f"{FUNCTIONS[self.value_format]}({_struct([name for name, _ in columns])}{settings})"
+        return f"to_{self.value_format}({row}{settings})"
 
     @property
     def servers(self) -> str:
         """Where Kafka is."""
-        return next(text for name, text in self.options if name.casefold() == SERVERS)
+        return next(text for name, text in self.options.items() if name.casefold() == SERVERS)
 
 
 def _check_avro(given: Mapping[str, Any], value_format: str) -> None:
@@ -141,14 +136,14 @@ def _key(given: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _options(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _options(given: dict[str, str]) -> dict[str, str]:
     names = {name.casefold() for name in given}
     if SERVERS not in names:
         raise StreamingError(f"sink doesn't say where Kafka is\n  {_EXAMPLE}")
     if "topic" in names:
         raise StreamingError("sink's options have a topic\n  write the topic beside the options")
-    return tuple(given.items())
+    return given
 
 
-def _struct(names: Sequence[str]) -> str:
-    return f"struct({', '.join(map(backticked, names))})"
+def _struct(columns: Sequence[tuple[str, str]]) -> str:
+    return f"struct({', '.join(backticked(name) for name, _ in columns)})"

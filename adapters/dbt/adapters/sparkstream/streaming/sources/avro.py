@@ -26,8 +26,6 @@ SUFFIX = ".avsc"
 """How the name of a file with a schema ends."""
 
 _FIELD = "value"
-_OF_OURS = ("mode", "avroschema")
-"""Options of from_avro that are not the user's."""
 
 
 def schema_of(given: Any, relation: str, root: Path, has_registry: bool) -> str | int:
@@ -105,11 +103,6 @@ def registry_of(given: Any, relation: str, topics: str) -> dict[str, Any]:
     return {"url": said["url"], "subjects": subjects}
 
 
-def strange_option(options: Mapping[str, Any]) -> str | None:
-    """An option of from_avro that a source can't give."""
-    return next((str(name) for name in options if str(name).casefold() in _OF_OURS), None)
-
-
 @dataclass
 class Schemas:
     """The schemas of a source's values, in one run.
@@ -131,25 +124,20 @@ class Schemas:
         given, registry = reader["schema"], reader.get("schema_registry")
         if registry is None:
             return cls(given)
-        found = SchemaRegistry(registry["url"])
-        written: dict[int, str | None] = {}
-        by_version = {}
-        for subject in registry["subjects"]:
-            for number in found.versions(subject):
-                by_version[subject, number] = known = found.version(subject, number)
-                written[known.id] = known.schema
-        if not isinstance(given, int):
-            return cls(given, found, written)
-        subject = registry["subjects"][0]
-        known = by_version.get((subject, given)) or found.version(subject, given)
-        return cls(known.schema, found, written)
+        found, subjects = SchemaRegistry(registry["url"]), registry["subjects"]
+        known = {(subject, n): found.version(subject, n) for subject in subjects for n in found.versions(subject)}
+        written: dict[int, str | None] = {one.id: one.schema for one in known.values()}
+        if isinstance(given, int):
+            own = known.get((subjects[0], given)) or found.version(subjects[0], given)
+            given = own.schema
+        return cls(given, found, written)
 
     def learn(self, id_: int) -> None:
         """Asks the registry for a schema that came after it was asked first."""
         if self.registry is not None:
             self.written[id_] = self.registry.by_id(id_)
 
-    def sql(self, value: str, options: Mapping[str, Any], relation: str) -> str:
+    def sql(self, value: str, options: Mapping[str, str], relation: str) -> str:
         """The record of a value as SQL, NULL where it can't be read.
 
         Values with the number of a schema that isn't known end the query (`UNKNOWN_SCHEMA`): it is asked for then.
@@ -167,12 +155,8 @@ class Schemas:
         unknown = f"length({value}) >= 5 AND substring({value}, 1, 1) = X'00'"
         return f"CASE{known} WHEN {unknown} THEN raise_error({said}) END"
 
-    def _read(self, value: str, written: str, options: Mapping[str, Any]) -> str:
-        given = {
-            **{str(k): str(v) for k, v in options.items()},
-            "mode": "PERMISSIVE",
-            "avroSchema": _only(self.read_as),
-        }
+    def _read(self, value: str, written: str, options: Mapping[str, str]) -> str:
+        given = {**options, "mode": "PERMISSIVE", "avroSchema": _only(self.read_as)}
         return f"from_avro({value}, {string_literal(_only(written))}, {string_map(given)}).{_FIELD}"
 
 

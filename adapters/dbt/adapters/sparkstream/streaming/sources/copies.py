@@ -37,8 +37,8 @@ class Copies:
         new = {name: file for name, file in stored.items() if name not in read}
         if not new:
             return None
-        equal = self._by_name(new, read)
-        equal |= self._by_content(new, {name: stored[name] for name in read & stored.keys()}, read)
+        old = {name: stored[name] for name in read & stored.keys()}
+        equal = self._by_name(new, read) | self._by_content(new, old, read)
         if not equal:
             return None
         first = min(equal)
@@ -52,11 +52,8 @@ class Copies:
         """Records what files hold that were read."""
         records = self.engine.folders.named_lines(exactly(self._records))
         known = {json.loads(line)[0] for _, line in records}
-        new = {name: file for name, file in stored.items() if name not in known}
-        if not new:
-            return
-        digests = self._digests(new)
-        lines = [json.dumps([name, new[name].size, digest]) for name, digest in sorted(digests.items())]
+        digests = self._digests({name: file for name, file in stored.items() if name not in known})
+        lines = [json.dumps([name, stored[name].size, digest]) for name, digest in sorted(digests.items())]
         if not lines:
             return
         is_merged = len({file for file, _ in records}) >= PARTS
@@ -76,16 +73,10 @@ class Copies:
         self, new: Mapping[str, Stored], old: Mapping[str, Stored], read: Collection[str]
     ) -> dict[str, str]:
         """The new files that have the lines of read ones."""
-        recorded: dict[tuple[int, str], str] = {}
-        for line in self.engine.folders.lines(self._records):
-            name, size, digest = json.loads(line)
-            if name in read:
-                recorded[size, digest] = name
-        sizes = {size for size, _ in recorded}
-        there = {file.size for file in old.values()}
-        alike = {name: file for name, file in new.items() if file.size and file.size in sizes | there}
-        if not alike:
-            return {}
+        records = map(json.loads, self.engine.folders.lines(self._records))
+        recorded = {(size, digest): name for name, size, digest in records if name in read}
+        sizes = {size for size, _ in recorded} | {file.size for file in old.values()}
+        alike = {name: file for name, file in new.items() if file.size and file.size in sizes}
         of_size = {file.size for file in alike.values()}
         others = {name: file for name, file in old.items() if file.size in of_size}
         digests = self._digests({**alike, **others})

@@ -28,35 +28,28 @@ def without_tables(sources: Iterable[Any]) -> dict[Name, Any]:
     return {name_of(node.relation_name): node for node in sources if node.relation_name and meta_of(node).get("stream")}
 
 
-class BatchSources:
-    """The views of a project.
+def with_views(sql: str, sources: Mapping[Name, Any], environment: Environment) -> str:
+    """A statement that reads views in place of the sources in it; the same object if it reads none.
 
     Args:
         sources: the sources of the project without a table, by their names.
     """
+    return replaced(sql, sources, lambda name: _view(sources[name], environment, asks_columns(sql)))
 
-    def __init__(self, environment: Environment, sources: Mapping[Name, Any]) -> None:
-        self._environment = environment
-        self._sources = sources
 
-    def read_by(self, sql: str) -> str:
-        """A statement that reads views in place of the sources in it; the same object if it reads none."""
-        return replaced(sql, self._sources, lambda name: self._view(self._sources[name], asks_columns(sql)))
+def _view(node: Any, environment: Environment, is_question: bool) -> str:
+    from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
-    def _view(self, node: Any, is_question: bool) -> str:
-        from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-
-        environment = self._environment
-        source = read_from(node.relation_name, meta_of(node), environment.project, environment.is_here)
-        engine = Engine.open(environment)
-        try:
-            name = _name(source)
-            if not is_question:
-                engine.check_brokers(source.brokers, f"the options of {source.relation}, in meta: stream:")
-            engine.streams.define_globally(source, name, is_question)
-            return f"{engine.setting(CATALOG) or 'global_temp'}.{name}"
-        finally:
-            engine.close()
+    source = read_from(node.relation_name, meta_of(node), environment.project, environment.is_here)
+    engine = Engine.open(environment)
+    try:
+        name = _name(source)
+        if not is_question:
+            engine.check_brokers(source.brokers, f"the options of {source.relation}, in meta: stream:")
+        engine.streams.define_globally(source, name, is_question)
+        return f"{engine.setting(CATALOG) or 'global_temp'}.{name}"
+    finally:
+        engine.close()
 
 
 def _name(source: StreamSource) -> str:

@@ -111,13 +111,16 @@ class Sources:
 
     def check_streams(self, source: StreamSource) -> None:
         """Looks whether a source is one that a stream can follow."""
-        if not source.reader and self.facts_of(source.relation).updates:
+        if source.reader:
+            return
+        facts = self.facts_of(source.relation)
+        if facts.updates:
             raise StreamingError(
                 f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "
                 "corrected windows again, or never\n"
                 "  read it without stream(), as a table or an incremental model does, or write late_rows='keep' there"
             )
-        if not source.reader and self.facts_of(source.relation).compacts:
+        if facts.compacts:
             raise StreamingError(
                 f"{source.relation} is compacted (compact_every), and a stream would read its rows again in new files\n"
                 "  leave compact_every out there and run it with --full-refresh, or write file_format='delta', whose "
@@ -139,9 +142,8 @@ class Sources:
         if before == self.identity(source) or (source.reader and before in source.identities):
             return None
         if source.path is not None:
-            return (
-                f"lies in another folder than before, {source.reader['path']}, where Spark would read all files again"
-            )
+            folder = source.reader["path"]
+            return f"lies in another folder than before, {folder}, where Spark would read all files again"
         return "is not the table that it was: it was created again, and its rows would be processed again"
 
     def has_rows_to_read(self, sources: Sequence[StreamSource], checkpoint: str, recorded: Recorded) -> bool:
@@ -278,11 +280,9 @@ class Sources:
 
     def _folder(self, source: StreamSource) -> str | None:
         """Where the files of a source lie; None for a source without files, such as Kafka."""
-        if not source.reader:
-            return (
-                self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
-            )
-        return source.folder
+        if source.reader:
+            return source.folder
+        return self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
 
     def _judge(self, change: Change) -> None:
         """Looks whether a run can go on after a change."""

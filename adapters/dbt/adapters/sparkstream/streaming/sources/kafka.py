@@ -48,12 +48,10 @@ class Kafka(StreamSource):
 
     @property
     def brokers(self) -> str:
-        """Where Kafka is."""
         return self.folded[SERVERS]
 
     @property
     def topics(self) -> Sequence[str]:
-        """Topics of the source, or their pattern, which may match other topics later in a run."""
         if "assign" in self.folded:
             return list(json.loads(self.folded["assign"]))
         if "subscribepattern" in self.folded:
@@ -71,7 +69,6 @@ class Kafka(StreamSource):
         return {**reader, "options": kept}
 
     def check(self) -> None:
-        """Checks where it is, and which topics are read."""
         super().check()
         relation, reader, options = self.relation, self.reader, self.folded
         if "path" in reader:
@@ -105,18 +102,16 @@ class Kafka(StreamSource):
             raise StreamingError(f"{relation}: a stream has no end, and so no {ending}\n  leave it out")
 
     def check_backfill(self) -> None:
-        """Refuses it: the first records may be gone."""
         raise StreamingError(
             f"{self.relation} is a topic, and nobody can tell whether it has all rows of a range still\n"
             "  write its rows into a table with a streaming model, and let this model read that with stream()"
         )
 
     def origin(self) -> list[str]:
-        """Where a record comes from."""
         return [f"{name} :: {type_} AS {name}" for name, type_ in ORIGIN.items()]
 
     def portion(self, read: Read) -> Portion | None:
-        """The records of the micro-batch in its topics; None where another stream has the same ones."""
+        # None where another stream has the same records.
         own = [i for i, until in read.until.items() if all(map(self._reads, until))]
         return Portion(since=read.since(own[0]), until=read.until[own[0]]) if len(own) == 1 else None
 
@@ -126,7 +121,6 @@ class Kafka(StreamSource):
         return topic in self.topics
 
     def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
-        """The records that a micro-batch has read, by their offsets."""
         return self._records(spark, portion, self.options)
 
     def records(self, spark: SparkSession, places: Positions) -> list[tuple[str, int, int, int, int]]:
@@ -142,22 +136,21 @@ class Kafka(StreamSource):
         return [tuple(row) for row in found.selectExpr(*facts).collect()]
 
     def _records(self, spark: SparkSession, portion: Portion, options: Mapping[str, str]) -> DataFrame:
-        given = {name: text for name, text in options.items() if not name.casefold().startswith("starting")}
-        loader = spark.read.format(str(self.reader["format"]))
+        replaced = ("starting", *map(str.casefold, _WHERE_FROM)) if portion.until else ("starting",)
+        given = {name: text for name, text in options.items() if not name.casefold().startswith(replaced)}
+        loader = spark.read.format(str(self.reader["format"])).options(**given)
         if not portion.until:
-            return loader.options(**given).load().where("FALSE")
-        topics = {name.casefold() for name in _WHERE_FROM}
-        given = {name: text for name, text in given.items() if name.casefold() not in topics}
+            return loader.load().where("FALSE")
         partitions = {topic: sorted(map(int, until)) for topic, until in portion.until.items()}
         since = {
             topic: {number: portion.since.get(topic, {}).get(number, _EARLIEST) for number in until}
             for topic, until in portion.until.items()
         }
         places = {"assign": partitions, "startingOffsets": since, "endingOffsets": portion.until}
-        return loader.options(**given, **{name: json.dumps(place) for name, place in places.items()}).load()
+        return loader.options(**{name: json.dumps(place) for name, place in places.items()}).load()
 
     def _batch_options(self) -> Mapping[str, str]:
-        """A batch has to begin somewhere, and has an end."""
+        # A batch has to begin somewhere, and has an end.
         return {name: text for name, text in self.options.items() if text.casefold() != "latest"}
 
 

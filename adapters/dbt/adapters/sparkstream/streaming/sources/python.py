@@ -30,30 +30,23 @@ class PythonClass(StreamSource):
 
     @property
     def name(self) -> str:
-        """Where the class is."""
+        """The module and the class."""
         return str(self.reader[DATA_SOURCE])
 
-    def _what(self) -> str:
-        return self.name
-
     def _format(self, spark: SparkSession, project: Path | None) -> str:
-        return _registered(spark, self.name, project)
+        """Makes the class known to a session, and gives the name that it has there.
 
+        Modules of the project go to Spark as they are. Others have to be installed where Spark's Python is.
+        """
+        from pyspark import cloudpickle
 
-def _registered(spark: SparkSession, place: str, project: Path | None) -> str:
-    """Makes a data source known to a session, and gives the name that it has there.
-
-    Modules of the project go to Spark as they are. Others have to be installed where Spark's Python is.
-    """
-    from pyspark import cloudpickle
-
-    found = _class(place, project)
-    for module in _of_project(project):
-        cloudpickle.register_pickle_by_value(module)
-    # Spark 4.3 takes a data source that any session has read from for a built-in, and refuses its name from then on.
-    name = f"{found.name()}_{uuid.uuid4().hex}"
-    spark.dataSource.register(type(found.__name__, (found,), {"name": classmethod(lambda cls: name)}))
-    return name
+        found = _class(self.name, project)
+        for module in _of_project(project):
+            cloudpickle.register_pickle_by_value(module)
+        # Spark 4.3 takes a data source that any session has read from for a built-in, and refuses its name afterwards.
+        name = f"{found.name()}_{uuid.uuid4().hex}"
+        spark.dataSource.register(type(found.__name__, (found,), {"name": classmethod(lambda cls: name)}))
+        return name
 
 
 def _class(place: str, project: Path | None) -> Any:
@@ -100,12 +93,10 @@ def _of_project(project: Path | None) -> list[ModuleType]:
     """The modules that lie in the project's folder, and not in an environment within it."""
     if project is None:
         return []
-    folder = project.resolve()
-    found = []
+    folder, found = project.resolve(), []
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if file and module.__name__ != "__main__":
-            parts = Path(file).resolve()
-            if parts.is_relative_to(folder) and "site-packages" not in parts.parts:
+        if module.__name__ != "__main__" and (name := getattr(module, "__file__", None)):
+            file = Path(name).resolve()
+            if file.is_relative_to(folder) and "site-packages" not in file.parts:
                 found.append(module)
     return found

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS, registry_of, schema_of, strange_option
+from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS, registry_of, schema_of
 from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, Kafka
 from dbt.adapters.sparkstream.streaming.sources.python import DATA_SOURCE, PythonClass
 from dbt.adapters.sparkstream.streaming.sources.source import Files, StreamSource, Table
@@ -69,7 +69,10 @@ def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, A
         raise StreamingError(f"{relation}: path is no text: {reader['path']!r}\n  write it such as path: incoming")
     _check_values(reader, relation)
     if reader.get("value_format") == AVRO:
-        reader |= _avro(reader, relation, root)
+        if "schema_registry" in reader:
+            topics = source_of("", relation, reader=reader).folded.get("subscribe", "")
+            reader["schema_registry"] = registry_of(reader["schema_registry"], relation, topics)
+        reader["schema"] = schema_of(reader.get("schema"), relation, root, "schema_registry" in reader)
     source_of("", relation, reader=reader).check()
     if "select" in reader:
         select = reader["select"]
@@ -120,23 +123,14 @@ def _check_values(reader: Mapping[str, Any], relation: str) -> None:
         )
     if format_ != AVRO and "schema_registry" in reader:
         raise StreamingError(f"{relation}: schema_registry is for value_format: avro\n  leave it out")
-    given = reader.get("value_options") or {}
-    ours = [str(name) for name in given if str(name) in ("mode", "columnNameOfCorruptRecord")]
-    strange = strange_option(given) if format_ == AVRO else next(iter(ours), None)
+    given = map(str, reader.get("value_options") or {})
+    ours = ("mode", "avroschema" if format_ == AVRO else "columnnameofcorruptrecord")
+    strange = next((name for name in given if name.casefold() in ours), None)
     if strange is not None:
         raise StreamingError(
             f"{relation}: value_options can't have {strange}: values that can't be read are left out, counted and kept"
             "\n  leave it out"
         )
-
-
-def _avro(reader: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
-    """What a reader of values in Avro says of schemas, with the schemas themselves in place of files."""
-    registry = {}
-    if "schema_registry" in reader:
-        topics = source_of("", relation, reader=reader).folded.get("subscribe", "")
-        registry = {"schema_registry": registry_of(reader["schema_registry"], relation, topics)}
-    return {"schema": schema_of(reader.get("schema"), relation, root, bool(registry)), **registry}
 
 
 def located(path: str, relation: str, root: Path, is_here: bool) -> str:

@@ -5,7 +5,6 @@ It has the REST interface of Confluent's registry. Karapace, Apicurio (`/apis/cc
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -104,9 +103,7 @@ class SchemaRegistry:
 
         url, kinds = self.url.rstrip("/") + path, {"Accept": _JSON, "Content-Type": _JSON}
         try:
-            return requests.request(
-                method, url, headers=kinds, data=None if body is None else json.dumps(body), timeout=SECONDS
-            )
+            return requests.request(method, url, headers=kinds, json=body, timeout=SECONDS)
         except requests.RequestException as error:
             raise self._unasked(error) from error
 

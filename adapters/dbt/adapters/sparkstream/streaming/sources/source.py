@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 _LISTING = ("recursivefilelookup", "pathglobfilter")
-
 ORIGIN = {"topic": "string", "partition": "int", "offset": "bigint", "timestamp": "timestamp", "key": "binary"}
 """Columns of Kafka, which rows with values that can't be read have."""
 
@@ -162,13 +161,11 @@ class StreamSource:
     @property
     def identities(self) -> list[str]:
         """Identity that a new source of the same name hasn't; then its form in version 0.2.0."""
-        return [json.dumps([self._what(), reader.get("path")]) for reader in (self.reader, self.as_written)]
-
-    def _what(self) -> str:
-        return str(self.reader["format"])
+        kind = str(self.reader.get("format", self.name))
+        return [json.dumps([kind, reader.get("path")]) for reader in (self.reader, self.as_written)]
 
     def check(self) -> None:
-        """Checks what only sources of some kinds may say."""
+        """Checks what the reader says, which not every kind of source may say."""
         if "archived" in self.reader:
             raise StreamingError(
                 f"{self.relation}: archived says that files go once they were read, and this source has none\n"
@@ -254,20 +251,16 @@ class Table(StreamSource):
 
     @property
     def listing(self) -> dict[str, str]:
-        """All files below its folder are its own."""
         return {"recursiveFileLookup": "true"}
 
     def portion(self, read: Read) -> Portion | None:
-        """The files of the micro-batch that lie in the table's folder."""
         folder = path_of(read.location(self.relation)).rstrip("/") + "/"
         return Portion(tuple(name for name in read.files if path_of(name).startswith(folder)))
 
     def stream(self, spark: SparkSession, project: Path | None, options: Mapping[str, str]) -> DataFrame:
-        """Its rows as a stream."""
         return spark.readStream.options(**options).table(self.relation)
 
     def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
-        """All rows that it has by now."""
         return spark.read.table(self.relation)
 
 
@@ -279,11 +272,9 @@ class Files(StreamSource):
 
     @property
     def folder(self) -> str | None:
-        """The folder with the files."""
         return str(self.reader["path"]) if self.name in IN_FOLDERS else None
 
     def check(self) -> None:
-        """Checks what it says of files that go."""
         if self.folder is None:
             super().check()
         if not isinstance(self.reader.get("archived", False), bool):
@@ -292,12 +283,11 @@ class Files(StreamSource):
             )
 
     def portion(self, read: Read) -> Portion | None:
-        """The files of the micro-batch that lie in the folder."""
-        # Its path may be relative to where Spark was started, which may be on another machine.
+        # The path may be relative to where Spark was started, which may be on another machine.
         folder = str(self.reader["path"]).strip("./")
         is_any = "*" in folder or read.is_only
         return Portion(tuple(name for name in read.files if is_any or f"/{folder}/" in path_of(name)))
 
     def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
-        """The columns that it states, without a row: the folder may not be there yet."""
+        # The columns that it states: the folder may not be there yet.
         return spark.createDataFrame([], "value string" if self.has_values else str(self.reader["schema"]))

@@ -18,12 +18,10 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_FUNCTIONS = {"json": "from_json", "csv": "from_csv"}
-"""Format of text -> the function of Spark that reads it."""
-
 OBSERVED = "sparkstream_values_"
 """What the names of observations of values begin with."""
 
+_TEXT = "CAST(value AS STRING)"
 _VALUE = "__value"
 _BROKEN = "__broken"
 _NO_AVRO = "AVRO_NOT_LOADED"
@@ -43,11 +41,14 @@ def parsed(rows: DataFrame, source: StreamSource, schemas: Schemas | None) -> Da
             f"{relation} has no column value, which value_format: {format_} reads; it has {', '.join(rows.columns)}\n"
             "  leave value_format out, or read the files with format: text"
         )
-    given = dict(reader.get("value_options") or {})
-    read = (
-        _text_sql(format_, str(reader["schema"]), given) if schemas is None else schemas.sql("value", given, relation)
-    )
-    if schemas is not None and (type_ := dict(rows.dtypes)["value"]) != "binary":
+    given = {str(k): str(v) for k, v in dict(reader.get("value_options") or {}).items()}
+    if schemas is None:
+        given |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BROKEN}
+        fields = f"{str(reader['schema']).strip().rstrip(',')}, {_BROKEN} STRING"
+        read = f"from_{format_}({_TEXT}, {string_literal(fields)}, {string_map(given)})"
+    elif (type_ := dict(rows.dtypes)["value"]) == "binary":
+        read = schemas.sql("value", given, relation)
+    else:
         raise StreamingError(
             f"{relation}: a value in Avro is bytes, and the source has one of type {type_}\n"
             "  value_format: avro is for Kafka; files in Avro are read with format: avro"
@@ -70,14 +71,6 @@ def needs_avro(name: str, version: str) -> Iterator[None]:
         ) from error
 
 
-def _text_sql(format_: str, schema: str, options: Mapping[str, Any]) -> str:
-    """What Spark reads of a value that is text, as SQL."""
-    given = {str(k): str(v) for k, v in options.items()}
-    given |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _BROKEN}
-    fields = string_literal(f"{schema.strip().rstrip(',')}, {_BROKEN} STRING")
-    return f"{_FUNCTIONS[format_]}(CAST(value AS STRING), {fields}, {string_map(given)})"
-
-
 def unreadable(reader: Mapping[str, Any]) -> str:
     """Whether a value can't be read, as SQL over `parsed` rows. NULL is none: Kafka has it for what is deleted."""
     broken = f"{_VALUE} IS NULL"
@@ -86,7 +79,6 @@ def unreadable(reader: Mapping[str, Any]) -> str:
     return f"coalesce(value IS NOT NULL AND ({broken}), FALSE)"
 
 
-_TEXT = "CAST(value AS STRING)"
 _OBJECTS = f"json_array_length(concat('[', {_TEXT}, ']'))"
 _SEVERAL = {
     # Only text in which one object follows another is parsed once more.
