@@ -132,6 +132,7 @@ class Feed:
                 reader=self.readers.get(table, {}),
                 checksum=self.checksums.get(table),
                 path=self.paths.get(table),
+                project=self.project,
             )
             for table in self.tables
         }
@@ -149,7 +150,7 @@ class Feed:
         session = quick_session(self.spark)
         session.conf.set("spark.sql.session.timeZone", self.zone)
         self.prepare(session)
-        engine = Engine(session, project=self.project)
+        engine = Engine(session)
 
         def plan(config: StreamConfig, optimize: bool) -> StreamPlan:
             return planned(

@@ -107,7 +107,7 @@ def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool)
     path = reader.get("path") if "format" in reader else None
     if path is not None:
         reader["path"] = located(path, relation, root, is_here)
-    return source_of(f"stream_{identifier}", relation, reader=reader, path=path)
+    return source_of(f"stream_{identifier}", relation, reader=reader, path=path, project=root)
 
 
 def as_batch(relation: str, node: Any | None) -> str:

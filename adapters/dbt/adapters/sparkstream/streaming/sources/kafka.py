@@ -7,7 +7,6 @@ import re
 import socket
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.streaming.refusals import NO_BROKER, StreamingError
@@ -120,7 +119,7 @@ class Kafka(StreamSource):
             return re.fullmatch(self.folded["subscribepattern"], topic) is not None
         return topic in self.topics
 
-    def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
+    def rows_of(self, spark: SparkSession, portion: Portion) -> DataFrame:
         return self._records(spark, portion, self.options)
 
     def records(self, spark: SparkSession, places: Positions) -> list[tuple[str, int, int, int, int]]:

@@ -33,15 +33,15 @@ class PythonClass(StreamSource):
         """The module and the class."""
         return str(self.reader[DATA_SOURCE])
 
-    def _format(self, spark: SparkSession, project: Path | None) -> str:
+    def _format(self, spark: SparkSession) -> str:
         """Makes the class known to a session, and gives the name that it has there.
 
         Modules of the project go to Spark as they are. Others have to be installed where Spark's Python is.
         """
         from pyspark import cloudpickle
 
-        found = _class(self.name, project)
-        for module in _of_project(project):
+        found = _class(self.name, self.project)
+        for module in _of_project(self.project):
             cloudpickle.register_pickle_by_value(module)
         # Spark 4.3 takes a data source that any session has read from for a built-in, and refuses its name afterwards.
         name = f"{found.name()}_{uuid.uuid4().hex}"

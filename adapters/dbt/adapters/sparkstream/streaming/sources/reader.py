@@ -35,6 +35,7 @@ def source_of(
     reader: Mapping[str, Any] | None = None,
     checksum: str | None = None,
     path: str | None = None,
+    project: Path | None = None,
 ) -> StreamSource:
     """The source of a stream, of its kind; arguments as for `StreamSource`."""
     kind: type[StreamSource] = Files if reader and "path" in reader else StreamSource
@@ -44,7 +45,7 @@ def source_of(
         kind = PythonClass
     elif str(reader.get("format", "")).casefold() == KAFKA:
         kind = Kafka
-    return kind(view, relation, event_time, watermark, reader or {}, checksum, path=path)
+    return kind(view, relation, event_time, watermark, reader or {}, checksum, path=path, project=project)
 
 
 def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:

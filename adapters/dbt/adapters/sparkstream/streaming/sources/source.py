@@ -83,6 +83,7 @@ class StreamSource:
         checksum: of a seed's rows; None for what is no seed.
         seen: the view through which the rows of `relation`, its table, are read; None for a table itself.
         path: the reader's path as the source's meta has it, which may be relative; None for the same.
+        project: the folder of the dbt project, which may have a module with the source's class; None for no project.
     """
 
     view: str
@@ -93,6 +94,7 @@ class StreamSource:
     checksum: str | None = None
     seen: View | None = None
     path: str | None = None
+    project: Path | None = None
 
     has_portions: ClassVar[bool] = False
     """Whether the checkpoint tells what a micro-batch has read, so that it can be read again."""
@@ -190,34 +192,33 @@ class StreamSource:
         """What of all that a micro-batch has read is its own; None where nobody can tell."""
         return None
 
-    def stream(self, spark: SparkSession, project: Path | None, options: Mapping[str, str]) -> DataFrame:
+    def stream(self, spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
         """Its rows as a stream.
 
         Args:
             options: how Spark has to read it, where the source says nothing else.
         """
-        loader = spark.readStream.format(self._format(spark, project)).options(**{**options, **self.options})
-        return self._loaded(loader)
+        return self._loaded(spark.readStream.format(self._format(spark)).options(**{**options, **self.options}))
 
-    def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+    def rows(self, spark: SparkSession) -> DataFrame:
         """All rows that it has by now."""
-        return self._loaded(spark.read.format(self._format(spark, project)).options(**self._batch_options()))
+        return self._loaded(spark.read.format(self._format(spark)).options(**self._batch_options()))
 
-    def rows_of(self, spark: SparkSession, project: Path | None, portion: Portion) -> DataFrame:
+    def rows_of(self, spark: SparkSession, portion: Portion) -> DataFrame:
         """The rows that a micro-batch has read; none of a source that can't be read again."""
         if not self.has_portions:
-            return self.without_rows(spark, project)
+            return self.without_rows(spark)
         names = ", ".join(string_literal(spelled) for name in portion.files for spelled in _spellings(name))
-        return self.rows(spark, project).where(f"_metadata.file_path IN ({names})" if names else "FALSE")
+        return self.rows(spark).where(f"_metadata.file_path IN ({names})" if names else "FALSE")
 
-    def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+    def without_rows(self, spark: SparkSession) -> DataFrame:
         """Its columns without a row."""
-        return spark.createDataFrame([], self.stream(spark, project, {}).schema)
+        return spark.createDataFrame([], self.stream(spark, {}).schema)
 
     def _batch_options(self) -> Mapping[str, str]:
         return self.options
 
-    def _format(self, spark: SparkSession, project: Path | None) -> str:
+    def _format(self, spark: SparkSession) -> str:
         """The name that Spark knows it by."""
         return str(self.reader["format"])
 
@@ -257,10 +258,10 @@ class Table(StreamSource):
         folder = path_of(read.location(self.relation)).rstrip("/") + "/"
         return Portion(tuple(name for name in read.files if path_of(name).startswith(folder)))
 
-    def stream(self, spark: SparkSession, project: Path | None, options: Mapping[str, str]) -> DataFrame:
+    def stream(self, spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
         return spark.readStream.options(**options).table(self.relation)
 
-    def rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+    def rows(self, spark: SparkSession) -> DataFrame:
         return spark.read.table(self.relation)
 
 
@@ -288,6 +289,6 @@ class Files(StreamSource):
         is_any = "*" in folder or read.is_only
         return Portion(tuple(name for name in read.files if is_any or f"/{folder}/" in path_of(name)))
 
-    def without_rows(self, spark: SparkSession, project: Path | None) -> DataFrame:
+    def without_rows(self, spark: SparkSession) -> DataFrame:
         # The columns that it states: the folder may not be there yet.
         return spark.createDataFrame([], "value string" if self.has_values else str(self.reader["schema"]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -82,11 +81,11 @@ class Engine:
         url: the server's address, of a session over Spark Connect.
     """
 
-    def __init__(self, spark: SparkSession, url: str | None = None, project: Path | None = None) -> None:
+    def __init__(self, spark: SparkSession, url: str | None = None) -> None:
         self._spark = spark
         self._url = url
         self.folders = Folders(spark)
-        self.streams = Streams(spark, project)
+        self.streams = Streams(spark)
 
     @classmethod
     def open(cls, environment: Environment) -> Engine:
@@ -94,7 +93,7 @@ class Engine:
         session = environment.new_session()
         apply_settings(session, SETTINGS)
         url = environment.connect_url() if is_connect(session) else None
-        return cls(session, url, environment.project)
+        return cls(session, url)
 
     def close(self) -> None:
         """Ends a session over Spark Connect; the one in this process goes on for others."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.spark.connect import expression
@@ -51,15 +50,10 @@ OBSERVED = "sparkstream_times_"
 
 
 class Streams:
-    """The streams of one run of a model.
+    """The streams of one run of a model."""
 
-    Args:
-        project: the folder of the dbt project, which may have modules of data sources; None for no project.
-    """
-
-    def __init__(self, spark: SparkSession, project: Path | None = None) -> None:
+    def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._project = project
         self._schemas: dict[str, Schemas] = {}
         """Source with values in Avro -> the schemas of its values."""
 
@@ -72,7 +66,7 @@ class Streams:
     def of(self, source: StreamSource, options: Mapping[str, str]) -> DataFrame:
         """The rows of a source as a stream, as models see them."""
         with spark_errors(f"can't stream from {'the source' if source.reader else source.relation}"):
-            rows = self._seen(source.stream(self._spark, self._project, options), source.seen)
+            rows = self._seen(source.stream(self._spark, options), source.seen)
             rows.schema  # noqa: B018  over Spark Connect, Spark looks for the source when it is asked for the columns
         if source.has_values:
             rows = self._parsed(rows, source)
@@ -160,7 +154,7 @@ class Streams:
     def define_portion(self, source: StreamSource, portion: Portion) -> None:
         """Makes the rows of a stream that a micro-batch has read known under its name."""
         with spark_errors():
-            rows = self._as_streamed(source.rows_of(self._spark, self._project, portion), source)
+            rows = self._as_streamed(source.rows_of(self._spark, portion), source)
             rows.drop(BATCH).createOrReplaceTempView(source.view)
 
     def define_batch(self, source: StreamSource, until: str | None) -> None:
@@ -172,7 +166,7 @@ class Streams:
         with spark_errors(f"can't read {source.relation}"):
             if not source.reader:
                 self._spark.catalog.refreshTable(source.relation)
-            rows = self._as_streamed(source.rows(self._spark, self._project), source).drop(BATCH)
+            rows = self._as_streamed(source.rows(self._spark), source).drop(BATCH)
             if until is not None and source.event_time is not None:
                 rows = rows.where(f"coalesce({backticked(source.event_time)} < {until}, TRUE)")
             rows.createOrReplaceTempView(source.view)
@@ -185,14 +179,14 @@ class Streams:
         """
         try:
             with spark_errors(f"can't read {source.relation}"):
-                rows = source.rows(self._spark, self._project)
+                rows = source.rows(self._spark)
         except StreamingError as error:
             if not (is_question and source.states_columns):
                 if (told := _without_batch(error, source)) is None:
                     raise
                 raise told from error
             with spark_errors(f"can't read {source.relation}"):
-                rows = source.without_rows(self._spark, self._project)
+                rows = source.without_rows(self._spark)
         with spark_errors(f"can't read {source.relation}"):
             self._as_streamed(rows, source).createOrReplaceGlobalTempView(name)
 
@@ -208,7 +202,7 @@ class Streams:
     def define_unreadable(self, source: StreamSource, portion: Portion, view: str) -> None:
         """Makes known which rows that a micro-batch has read of a stream have values that can't be read."""
         with spark_errors():
-            rows = source.rows_of(self._spark, self._project, portion)
+            rows = source.rows_of(self._spark, portion)
             file = "_metadata.file_path" if portion.files else "CAST(NULL AS STRING)"
             rows = self._parsed(rows, source).where(unreadable(source.reader))
             origin = f"{string_literal(source.relation.replace('`', ''))} AS source"
