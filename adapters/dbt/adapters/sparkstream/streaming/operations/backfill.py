@@ -203,7 +203,7 @@ class Backfill:
         rows = f"{_STAGED}_in_range"
         self.engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
         removed = self._count(f"{self.model.relation} WHERE {goes()}")
-        return Replacement(goes, rows, last, removed, self._count(rows))
+        return Replacement(goes.key, goes, rows, last, removed, self._count(rows))
 
     def _windows(self, goes: Goes) -> int | None:
         """Number of rebuilt windows; None for rows without windows."""

@@ -9,10 +9,10 @@ run has it to itself.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, Stage, is_over, properties
@@ -136,26 +136,19 @@ def _id(holder: Holder | None) -> str | None:
     return holder.id if holder is not None else None
 
 
-class Condition(Protocol):
-    """Says as SQL which rows of a table go, where their columns have a prefix such as `t.`."""
-
-    @property
-    def key(self) -> str:
-        """The column with the time by which rows go: all that go have one."""
-
-    def __call__(self, prefix: str = "") -> str: ...
-
-
 @dataclass(frozen=True)
 class Replacement:
     """Rows that others take the place of.
 
     Attributes:
+        key: the column with the time by which rows go: all that go have one.
+        goes: gives as SQL which rows of the table go, where their columns have a prefix such as `t.`.
         rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
         batch: the number that the new rows get: the number of a micro-batch that is done.
     """
 
-    goes: Condition
+    key: str
+    goes: Callable[[str], str]
     rows: str
     batch: int
     removed: int
@@ -318,7 +311,7 @@ class Backfilled(StagingTable):
             columns: the table's columns; the columns that it is partitioned by stand last.
             partitions: how many these are.
         """
-        names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes()}, FALSE)"
+        names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes('')}, FALSE)"
         stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"
         new = f"SELECT {_numbered(columns, replaced.batch)} FROM {replaced.rows}"
         rows, got = self._fill(place, f"{stay}\nUNION ALL\n{new}", columns[-partitions:])
