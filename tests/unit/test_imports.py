@@ -73,7 +73,7 @@ IMPORTERS = {
     "streaming.run": ["streaming.adapter"],
     "streaming.operations": ["streaming.adapter", "cli", "compiling.answers"],
     "streaming.worker": [
-        *(f"streaming.{name}" for name in ("spark", "sinks", "tables", "parts", "sidecars", "refusals")),
+        *(f"streaming.{name}" for name in ("spark", "sinks", "tables", "job", "sidecars", "refusals")),
         "impl",
     ],
     "streaming.sinks": [

@@ -17,8 +17,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import planned, streamed
-from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
+from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill, Range
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.watch import Outcome
 from dbt.adapters.sparkstream.streaming.run import Run
@@ -118,7 +117,7 @@ class Feed:
         batch = plan(replace(model.config, lateness=None, shows_open=False), False)
         clock = ZoneInfo(self.zone)
         edges = [datetime.fromtimestamp(second, clock).replace(tzinfo=None) for second in (since, until)]
-        return Backfill(model, plan(model.config, self.optimize), batch, engine)(Range(*edges), removes=removes)
+        return Backfill(model, plan(model.config, self.optimize), engine, batch=batch)(Range(*edges), removes=removes)
 
     def _model(
         self, sql: str, name: str, warn: Callable[[str], None], options: Mapping[str, Any]

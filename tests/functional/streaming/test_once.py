@@ -478,7 +478,7 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
     def note(model: str) -> None:
         own = engine.Engine(quick_session(feed.spark))
         for number in range(4):
-            batch = MicroBatch(number, at, 5, 1, None, 0, 0, 0, False, True)
+            batch = MicroBatch(number, at, 5, 1, None, 0, 0)
             known = Model(model, model, f"db.{model}", table, "", "spark", StreamConfig(), ())
             RunsTable(own, known, "t").record([batch], {}, {}, {})
 

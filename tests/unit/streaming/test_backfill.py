@@ -10,8 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
-from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import OfSessions, OfWindows, Range
+from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill, Goes, Range
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
@@ -35,9 +34,9 @@ def test_a_range() -> None:
 
 
 def test_conditions_are_on_the_columns_of_either_side() -> None:
-    windows = OfWindows("window_start", "w`e", "A", "B", "C")
+    windows = Goes("w`e", (("window_start", "< B"), ("w`e", "> A")), "C")
     assert windows("t.") == "t.`window_start` < B AND t.`w``e` > A AND t.`w``e` <= C"
-    assert OfSessions("a", "b", 1, 2)() == "`a` >= timestamp_micros(1) AND `b` <= timestamp_micros(2)"
+    assert Goes("b", (("a", ">= timestamp_micros(1)"), ("b", "<= x")))() == "`a` >= timestamp_micros(1) AND `b` <= x"
 
 
 def refused(sql: str = COUNTS, range_: Range = DAY, **config: Any) -> str:
@@ -45,7 +44,7 @@ def refused(sql: str = COUNTS, range_: Range = DAY, **config: Any) -> str:
     model = Model("model.shop.bids", "bids", "shop.bids", "shop.runs", sql, "spark", StreamConfig(**config), ())
     engine: Engine = None  # type: ignore[assignment]  # nothing is asked of Spark
     with pytest.raises(StreamingError) as error:
-        Backfill(model, found, found, engine)(range_)
+        Backfill(model, found, engine, batch=found)(range_)
     return str(error.value)
 
 

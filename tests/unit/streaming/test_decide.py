@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.sparkstream.streaming.decide import Decision, Due, Wanted, check_replaceable, decide
+from dbt.adapters.sparkstream.streaming.decide import Decision, Due, Standing, Wanted, check_replaceable, decide
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
@@ -21,12 +21,12 @@ DONE = Recorded(4, 4, NOTHING_YET)
 BID = source_of("bid", "db.bid")
 MADE_FOR = Definition("SELECT id FROM bid", "spark", (BID,), (("id", "int"),), False, "UTC")
 OTHER = replace(MADE_FOR, sql="SELECT id FROM bid WHERE id > 1")
-WANTED = Wanted("db.t", MADE_FOR, [BID], {"bid": "here"}, has_state=False)
+WANTED = Wanted("db.t", MADE_FOR, {"bid": "here"}, has_state=False)
 LEDGER = Ledger("g", MADE_FOR.fingerprint, "t-g", {"bid": "here"}, batch=4, files="f", ended=4)
 
 
 @dataclass
-class Answers:
+class Answers(Standing):
     """What Spark says, with what a run finds in which nothing is new."""
 
     recorded: Recorded = DONE
@@ -153,7 +153,7 @@ TWO = Recorded(4, 4, Offsets(0, 0, (1, 2)))
         ({"wanted": {"definition": replace(OTHER, flush=True)}}, "the new query keeps rows or windows"),
         ({"answers": Answers(kept_state=True)}, "the old query has kept rows or windows"),
         ({"answers": Answers(recorded=TWO)}, "several streams are read"),
-        ({"wanted": {"sources": [BID, BID]}}, "several streams are read"),
+        ({"wanted": {"definition": replace(OTHER, sources=(BID, BID))}}, "several streams are read"),
         ({"answers": Answers(becomes="is another")}, "it reads another source"),
         ({"ledger": {"sources": {}}}, "it reads another source"),
         ({"answers": Answers(table=(("id", "int"), ("x", "int")))}, "the table has a column x"),

@@ -29,12 +29,12 @@ from dbt.adapters.sparkstream.streaming.ledger import Holder
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut, warnings
+from dbt.adapters.sparkstream.streaming.reports.late_rows import warnings
 from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, STREAMING, Kind
 from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.engine import written_type
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
-from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, bytes_in_words, counted
+from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch, bytes_in_words, counted
 from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of
 
@@ -276,7 +276,7 @@ def test_progress_is_read() -> None:
         }
     )
     batch = MicroBatch.read(text)
-    assert (batch.number, batch.rows, batch.late, batch.state_rows, batch.ran) == (3, 5, 1, 4, True)
+    assert (batch.number, batch.rows, batch.left_out.late, batch.state_rows, batch.ran) == (3, 5, 1, 4, True)
     assert batch.watermark is not None
     assert batch.watermark.isoformat() == "2020-01-01T09:00:00+00:00"
     idle = MicroBatch.read('{"batchId": 4, "timestamp": "2020-01-01T10:00:00.500Z", "durationMs": {}, "eventTime": {}}')
@@ -302,9 +302,7 @@ def test_odd_times_are_read() -> None:
     }
     batch = read(eventTime=watermark, observedMetrics=metrics)
     assert (batch.is_odd, batch.is_behind) == (True, True)
-    assert batch.observed is not None
-    assert (batch.observed.untimed, batch.observed.ahead) == (2, 3)
-    assert batch.observed.furthest == datetime.max.replace(tzinfo=timezone.utc)
+    assert batch.left_out == LeftOut(ahead=3, untimed=2, furthest="9999-12-31 23:59:59 UTC")
     metrics["sparkstream_values_bid"] = {"unreadable": 4}
     # Over Spark Connect, the same is a list of values and a schema.
     listed = {
@@ -313,7 +311,7 @@ def test_odd_times_are_read() -> None:
     }
     by_name, by_place = (read(eventTime=watermark, observedMetrics=given) for given in (metrics, listed))
     assert by_name == by_place
-    assert (by_place.unreadable, by_place.observed) == (4, batch.observed)
+    assert by_place.left_out == replace(batch.left_out, unreadable=4)
     del metrics["sparkstream_times_ask"]
     assert not read(eventTime=watermark, observedMetrics=metrics).is_odd
     several = LeftOut.total([LeftOut(1, 2, 3, "2098"), LeftOut(), LeftOut(0, 1, 0, "2099")])

@@ -99,8 +99,8 @@ def test_no_terminal_no_line() -> None:
 
 def test_progress_in_words() -> None:
     at = datetime(2020, 4, 15, 8, 20, tzinfo=timezone.utc)
-    first = MicroBatch(0, at, 2000, 1234, None, 12, 3072, 0, False, True)
-    second = MicroBatch(1, at, 500, 0, at, 1, 256, 0, False, True)
+    first = MicroBatch(0, at, 2000, 1234, None, 12, 3072)
+    second = MicroBatch(1, at, 500, 0, at, 1, 256)
     assert told(first, "open window") == "micro-batch 0: 1,234 rows (617/s), 12 open windows, 3 KB of state"
     assert told(second, "row waiting") == (
         "micro-batch 1: 0 rows (0/s), watermark 2020-04-15 08:20:00 UTC, 1 row waiting, 256 B of state"

@@ -95,7 +95,7 @@ class Answers(Namespaces):
         Returns:
             What was done, in words.
         """
-        from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
+        from dbt.adapters.sparkstream.streaming.operations.backfill import Range
 
         with self.connections.descriptions.changing():
             return self._streaming.backfill(model, Range.read(since, until), removes, run_id)

@@ -28,8 +28,7 @@ from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION, nodes
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.operations import stopping
-from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Range
+from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill, Range
 from dbt.adapters.sparkstream.streaming.operations.stopping import Announced, OnServer, stopped
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.reports import lineage
@@ -261,7 +260,7 @@ class StreamingModels:
             # The same rows, as windows that batch has, and with nothing that is for a stream alone.
             config = replace(model.config, lateness=None, shows_open=False)
             batch = self._plan(model.unique_id, sql, model.dialect, config, utc, slices=False)
-            return Backfill(model, plan, batch, engine, logger.info)(range_, removes=removes)
+            return Backfill(model, plan, engine, logger.info, batch=batch)(range_, removes=removes)
 
     def _lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
         """What tells OpenLineage of a run; None where that isn't configured, or can't be."""

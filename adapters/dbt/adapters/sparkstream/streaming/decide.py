@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
+from functools import cached_property
 
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
+from dbt.adapters.sparkstream.streaming.job import Job
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, SourceChanged, StreamingError
+from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
 from dbt.adapters.sparkstream.streaming.settings import CONTINUE, SWAP
+from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 
 class Due(Enum):
@@ -59,26 +63,35 @@ class Wanted:
 
     relation: str
     definition: Definition
-    sources: Sequence[StreamSource]
     identities: Mapping[str, str]
     has_state: bool
     order: Due | None = None
     is_empty: bool = False
 
 
-class Facts(Protocol):
+class Standing:
     """What a decision asks of Spark; each question costs a query, so it is asked only where its answer decides."""
 
-    @property
+    def __init__(self, job: Job, ledger: Ledger, wanted: Wanted) -> None:
+        self._job = job
+        self._ledger = ledger
+        self._wanted = wanted
+        self._checkpoint = job.sidecars.checkpoint(ledger)
+        job.sources.look_again()
+
+    @cached_property
     def recorded(self) -> Recorded:
         """What the checkpoint says."""
+        return Recorded.of(self._job.engine, self._checkpoint, self._ledger.batch)
 
-    @property
+    @cached_property
     def made_for(self) -> Sequence[str]:
         """The lines that `Definition.recorded` gave for the table; none for a table of an earlier version."""
+        return self._job.engine.folders.lines(definition_folder(self._checkpoint))
 
     def another(self, source: StreamSource, before: str) -> str | None:
         """What has become of a source that isn't the one that was read; None if it is."""
+        return self._job.sources.is_another(source, before)
 
     def has_rows_to_read(self) -> bool:
         """Whether the sources may have rows that weren't read.
@@ -87,21 +100,35 @@ class Facts(Protocol):
             SourceChanged: what was read before is gone or changed, so the table has to be rebuilt.
             StreamingError: going on would lose rows or double them.
         """
+        return self._job.sources.has_rows_to_read(self._wanted.definition.sources, self._checkpoint, self.recorded)
 
     def are_sources_as_read(self) -> bool:
         """Whether all sources are files, and the files are the files that were read."""
+        return self._job.sources.are_as_read(self._wanted.definition.sources, self.recorded)
 
     def is_table_as_left(self) -> bool:
         """Whether the table is as the run before has left it, with nothing to clear, compact or make."""
+        model, table, ledger = self._job.model, self._job.table, self._ledger
+        if not table.is_tidy(ledger) or (model.config.keep_late and not self._job.engine.exists(side_tables(model)[0])):
+            return False
+        try:
+            table.check_foreign(ledger, self.recorded.begun, model.config.on_foreign_write == "accept")
+        except StreamingError:
+            return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
+        return table.is_recorded(ledger) and not table.is_scattered(ledger, model.compact_every)
 
     def has_kept_state(self) -> bool:
         """Whether the checkpoint has state of the query before."""
+        return bool(self._job.engine.folders.stored_files(f"{self._checkpoint}/state"))
 
     def columns(self) -> Sequence[tuple[str, str]]:
         """Names and types of the table's columns, without the number of the micro-batch."""
+        described = self._job.engine.described(self._job.model.relation)
+        return [(name, type_) for name, type_ in described if name.casefold() != BATCH]
 
     def has_staging(self) -> bool:
         """Whether a run before has begun a staged rebuild that this run can go on with."""
+        return self._job.sidecars.staging(self._ledger, self._wanted.definition) is not None
 
 
 def check_replaceable(wanted: Wanted) -> None:
@@ -112,7 +139,7 @@ def check_replaceable(wanted: Wanted) -> None:
     raise StreamingError(f"{wanted.relation} is there already, and no streaming model has made it\n  {way}")
 
 
-def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts, *, has_lease: bool) -> Decision:
+def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing, *, has_lease: bool) -> Decision:
     """Says what a run does, of a table that is there.
 
     Args:
@@ -130,7 +157,7 @@ def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts, *
     return Decision(Due.SWAP, decision.told) if is_swapping else decision
 
 
-def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts) -> bool:
+def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing) -> bool:
     """Whether it is certain that a run would find nothing to do.
 
     It is where the run before has ended by itself, nothing has changed since, and all sources are files, which are
@@ -146,7 +173,7 @@ def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts) -
     return recorded.begun == recorded.done == ledger.batch and facts.are_sources_as_read() and facts.is_table_as_left()
 
 
-def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts) -> Decision:
+def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing) -> Decision:
     """What is due by the query and the sources, for a run that has the table to itself."""
     told = ""
     if not wanted.definition.is_of(ledger.query):
@@ -163,14 +190,14 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Facts
             due = Due.of(config.on_query_change)
             where = " in staging" if due is Due.SWAP else ""
             return Decision(due, f"the query has changed: rebuilding the table{where}")
-    for source in wanted.sources:
+    for source in wanted.definition.sources:
         what = facts.another(source, str(ledger.sources.get(source.view)))
         if what is not None:
             raise SourceChanged.of(source.relation, what)
     return Decision(Due.MORE if facts.has_rows_to_read() else Due.NOTHING, told)
 
 
-def _what_changed(wanted: Wanted, facts: Facts) -> str:
+def _what_changed(wanted: Wanted, facts: Standing) -> str:
     """Another query, in words."""
     listed = _changes(wanted, facts)
     cause = (
@@ -190,21 +217,21 @@ def _what_changed(wanted: Wanted, facts: Facts) -> str:
     )
 
 
-def _changes(wanted: Wanted, facts: Facts) -> str:
+def _changes(wanted: Wanted, facts: Standing) -> str:
     """The lines of a message that say what has changed in the query; empty where nobody knows."""
     return "".join(f"  {change}\n" for change in wanted.definition.changes(facts.made_for))
 
 
-def _why_not(ledger: Ledger, wanted: Wanted, facts: Facts) -> str | None:
+def _why_not(ledger: Ledger, wanted: Wanted, facts: Standing) -> str | None:
     """Why another query can't go on; None if it can."""
     definition, recorded = wanted.definition, facts.made_for
     if wanted.has_state or definition.flush:
         return "the new query keeps rows or windows from one run to the next, and has none of those before"
     if facts.has_kept_state():
         return "the old query has kept rows or windows, which the new one can't end"
-    if len(wanted.sources) != 1 or len(facts.recorded.offsets.sources) > 1:
+    if len(wanted.definition.sources) != 1 or len(facts.recorded.offsets.sources) > 1:
         return "several streams are read, and Spark doesn't say which it has read how far"
-    before, [source] = [*ledger.sources.values()], wanted.sources
+    before, [source] = [*ledger.sources.values()], wanted.definition.sources
     if len(before) != 1 or facts.another(source, str(before[0])) is not None:
         return "it reads another source"
     if source.reader and not recorded:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.streaming.decide import Due, Wanted, check_replaceable, decide
+from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.streaming.decide import Due, Standing, Wanted, check_replaceable, decide
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
+from dbt.adapters.sparkstream.streaming.job import Job
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage
-from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.parts import Parts, Standing
 from dbt.adapters.sparkstream.streaming.refusals import (
     REBUILD,
     EndedAfterRepeat,
@@ -26,36 +25,30 @@ from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows
 from dbt.adapters.sparkstream.streaming.reports.watch import Outcome, Watch
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
-from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
+from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.engine import Rows
 from dbt.adapters.sparkstream.streaming.spark.progress import Running, told
 
 SETTLES = 30.0
 """Seconds after which a run that goes on notes what it has done."""
 
+_END = "timestamp'9999-06-01'"
+"""The time of a row that closes all windows."""
+
 
 @dataclass
-class Run:
+class Run(Job):
     """A run of a model.
 
     Attributes:
-        report: told, in a line, what is worth telling while the run goes on.
         stopping: whether to end when the micro-batch that runs has ended.
         show: told, again and again, how far the run is; None where nobody looks.
         settled: told, when a run that goes on has recorded what it has done, how many rows it has appended.
     """
 
-    model: Model
-    plan: StreamPlan
-    engine: Engine
-    report: Callable[[str], None] = lambda line: None
     stopping: Callable[[], bool] = lambda: False
     show: Callable[[str], None] | None = None
-    warn: Callable[[str], None] = lambda text: None
     settled: Callable[[int], None] = lambda rows: None
-
-    def __post_init__(self) -> None:
-        self._parts = Parts(self.model, self.plan, self.engine, self.report, self.warn)
-        self._table = self._parts.table
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
         """Processes what is new.
@@ -85,8 +78,11 @@ class Run:
 
     def _run(self, drop: Callable[[], None], order: Due | None, empty: bool) -> Outcome:
         """Loads the query, decides, takes the lease, and does what is due."""
-        rows, wanted = self._load(order, empty)
-        lease = Lease(self._table, self.engine, self.report)
+        rows, definition = self.load()
+        self.check_columns(definition.columns)
+        identities = {source.view: self.sources.identity(source) for source in definition.sources}
+        wanted = Wanted(self.model.relation, definition, identities, self.plan.has_state, order, empty)
+        lease = Lease(self.table, self.engine, self.report)
         try:
             ledger, due, begun = self._decided(wanted, lease)
             if due is Due.NOTHING:
@@ -97,9 +93,9 @@ class Run:
                 ledger, begun = self._make(ledger, wanted, lease, drop if due is Due.REBUILD else None), -1
             if empty:
                 return Outcome("made, with no rows read", 0)
-            checkpoint = self._parts.sidecars.checkpoint(ledger)
-            if ledger.query != wanted.definition.fingerprint:
-                self._go_on_with(wanted.definition, checkpoint)
+            checkpoint = self.sidecars.checkpoint(ledger)
+            if ledger.query != definition.fingerprint:
+                self._go_on_with(definition, checkpoint)
             try:
                 return self._process(rows, wanted, checkpoint, begun, lease)
             except StreamingError as error:
@@ -110,30 +106,20 @@ class Run:
         finally:
             lease.release()
 
-    def _load(self, order: Due | None, empty: bool) -> tuple[Rows, Wanted]:
-        """The query, and what its table has to be made for."""
-        sources = self._parts.defined()
-        rows, columns = self._parts.understood()
-        self._parts.check_columns(columns)
-        definition = self._parts.definition(sources, columns)
-        identities = {source.view: self._parts.sources.identity(source) for source in sources}
-        has_state = self.plan.has_state
-        return rows, Wanted(self.model.relation, definition, sources, identities, has_state, order, empty)
-
     def _decided(self, wanted: Wanted, lease: Lease) -> tuple[Ledger | None, Due, int]:
         """What is recorded of the table, what is due, and the last micro-batch that has begun; None and -1 for none."""
-        if not self._table.found():
+        if not self.table.found():
             return None, Due.MAKE, -1
-        ledger, config = self._table.ledger(), self.model.config
+        ledger, config = self.table.ledger(), self.model.config
         if ledger is None:
             check_replaceable(wanted)
             return None, Due.REBUILD, -1
-        standing = Standing(self._parts, ledger, wanted)
+        standing = Standing(self, ledger, wanted)
         decision = decide(ledger, wanted, config, standing, has_lease=False)
         if decision.due is Due.LEASE:
-            before, ledger = ledger, lease.take(self._table.ledger() or ledger)
+            before, ledger = ledger, lease.take(self.table.ledger() or ledger)
             if ledger != before or ledger.holder is not None:  # else nobody has run it since
-                standing = Standing(self._parts, ledger, wanted)
+                standing = Standing(self, ledger, wanted)
             decision = decide(ledger, wanted, config, standing, has_lease=True)
         if decision.told:
             self.report(decision.told)
@@ -141,7 +127,7 @@ class Run:
 
     def _swap(self, ledger: Ledger, wanted: Wanted, lease: Lease) -> Outcome:
         """Fills a staging table, and gives it the table's name when it has all rows."""
-        model, table, definition = self.model, self._table, wanted.definition
+        model, table, definition = self.model, self.table, wanted.definition
         if not table.can_give_way():
             there = table.facts().provider.casefold()
             raise StreamingError(
@@ -152,31 +138,27 @@ class Run:
         rebuilt.check()
         ledger = lease.confirm()
         table.tidy(ledger)
-        folder = None if wanted.order else self._parts.sidecars.staging(ledger, definition)
-        ledger = self._parts.sidecars.tidy(ledger, goes_on=folder is not None)
+        folder = None if wanted.order else self.sidecars.staging(ledger, definition)
+        ledger = self.sidecars.tidy(ledger, goes_on=folder is not None)
         if folder is None:
             rebuilt.drop()  # what another table of this name had in staging, which was dropped by hand
             folder = table.staging_folder(model.config, model.identifier)
             table.note(staging=folder)
-        run = Run(
-            rebuilt.model(model, folder, table.staging_checkpoints(model.config, folder)),
-            self.plan,
-            self.engine,
-            self.report,
-            lambda: self.stopping() or lease.is_told_to_end,
-            self.show,
-            self._parts.warn,
-        )
+        filled = rebuilt.model(model, folder, table.staging_checkpoints(model.config, folder))
+        run = Run(filled, self.plan, self.engine, self.report, self.warn, lambda: self._ends(lease), self.show)
         done = run(rebuilt.drop, empty=wanted.is_empty)
         if wanted.is_empty:
             return replace(done, message=f"{rebuilt.name} {done.message}")
         if not done.is_caught_up:
             return replace(done, message=f"{rebuilt.name} is being filled: {done.message}")
-        table.give_way(ledger, lease.holder, self._parts.sidecars.remains(ledger), model.config)
+        table.give_way(ledger, lease.holder, self.sidecars.remains(ledger), model.config)
         if (new := table.ledger()) is not None:
-            self._parts.sidecars.tidy(new)
-        goes_on = model.config.interval is not None and not (self.stopping() or lease.is_told_to_end)
+            self.sidecars.tidy(new)
+        goes_on = model.config.interval is not None and not self._ends(lease)
         return replace(done, message=f"rebuilt, {done.message}", goes_on=goes_on)
+
+    def _ends(self, lease: Lease) -> bool:
+        return self.stopping() or lease.is_told_to_end
 
     def _go_on_with(self, definition: Definition, checkpoint: str) -> None:
         """Records the changed query with the table, and adds the query's new columns to it.
@@ -184,32 +166,27 @@ class Run:
         An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
         """
         self.engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
-        self._table.add_columns(definition.columns)
-        self._table.note(query=definition.fingerprint)
+        self.table.add_columns(definition.columns)
+        self.table.note(query=definition.fingerprint)
 
     def _make(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None] | None) -> Ledger:
         """Makes the table, in place of the existing one, and gives what is recorded of it."""
-        definition, table = wanted.definition, self._table
-        self._parts.sources.check_beginning(wanted.sources)
-        if not wanted.is_empty and self.model.config.topic is not None:  # the registry may refuse the schema
-            self.model.config.topic.announce(definition.columns)
+        definition, table, model = wanted.definition, self.table, self.model
+        self.sources.check_beginning(definition.sources)
+        if not wanted.is_empty and model.config.topic is not None:  # the registry may refuse the schema
+            model.config.topic.announce(definition.columns)
         if before is not None and (before.staging or before.whole.get(Stage.REBUILD)):
-            before = self._parts.sidecars.drop_staging(before)
-        left = {} if before is None else self._parts.sidecars.remains(before)
+            before = self.sidecars.drop_staging(before)
+        left = {} if before is None else self.sidecars.remains(before)
         if drop is not None and not table.replaces():
             drop()
-        ledger = self._create(wanted, lease)
-        self._parts.sidecars.clear(left, ledger)
-        self.engine.folders.write_lines(
-            definition_folder(self._parts.sidecars.checkpoint(ledger)), definition.recorded()
-        )
-        return ledger
-
-    def _create(self, wanted: Wanted, lease: Lease) -> Ledger:
-        model, generation, columns = self.model, uuid.uuid4().hex, wanted.definition.columns
+        if not model.staging_of:
+            # Late rows of a table that was there before are none of this one's.
+            self.sidecars.drop_tables()
+        generation = uuid.uuid4().hex
         ledger = Ledger(
             generation,
-            wanted.definition.fingerprint,
+            definition.fingerprint,
             f"{model.identifier}-{generation}",
             wanted.identities,
             batch=-1,
@@ -217,21 +194,22 @@ class Run:
             holder=lease.holder,
             of={Stage.REBUILD: model.staging_of} if model.staging_of else {},
         )
-        if not model.staging_of:
-            # Late rows of a table that was there before are none of this one's.
-            self._parts.sidecars.drop_tables()
-        ledger = self._table.create(columns, model, ledger)
+        ledger = table.create(definition.columns, model, ledger)
         lease.made(ledger)
-        self._parts.views.make(columns)
+        self.views.make(definition.columns)
+        self.sidecars.clear(left, ledger)
+        folder = definition_folder(self.sidecars.checkpoint(ledger))
+        self.engine.folders.write_lines(folder, definition.recorded())
         return ledger
 
     def _process(self, rows: Rows, wanted: Wanted, checkpoint: str, begun: int, lease: Lease) -> Outcome:
         """Runs the query, watches it, and records what it has done."""
-        model, table, sources, columns = self.model, self._table, wanted.sources, wanted.definition.columns
+        model, table = self.model, self.table
+        sources, columns = wanted.definition.sources, wanted.definition.columns
+        flush = f"{checkpoint}_flush"  # of the rows that move the watermark
         if model.config.flush is not None:
-            self.engine.folders.prepare_flush(_flush_folder(checkpoint))
-            sources = self._parts.defined(_flush_folder(checkpoint))
-            rows, _ = self._parts.understood()
+            self.engine.folders.write(flush, "SELECT CAST(NULL AS TIMESTAMP) AS t WHERE FALSE", "ignore")
+            rows, _ = self.load(flush)
         ledger = lease.confirm()
         last = ledger.batch
         if begun < last:
@@ -240,14 +218,14 @@ class Run:
                 f"  {REBUILD}"
             )
         table.tidy(ledger)
-        self._parts.sidecars.tidy(ledger)
+        self.sidecars.tidy(ledger)
         table.check_foreign(ledger, begun, model.config.on_foreign_write == "accept")
-        sink = self._parts.sink(columns, ledger, lease.holder, begun, checkpoint)
-        late = LateRows(self.engine, self.plan, sources, checkpoint, model, self._parts.sources.facts_of)
-        watch = Watch(self._parts, ledger, checkpoint, late, wanted.identities)
+        sink = self.sink(columns, ledger, lease.holder, begun, checkpoint)
+        late = LateRows(self.engine, self.plan, sources, checkpoint, model, self.sources.facts_of)
+        watch = Watch(self, ledger, checkpoint, late, wanted.identities)
         mode = "update" if self.plan.updates else "append"
         if begun < 0:  # a run may have been killed before it made them
-            self._parts.views.make(columns)
+            self.views.make(columns)
         running = self.engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
         try:
             late.create()
@@ -258,7 +236,7 @@ class Run:
                 running = self.engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
                 told_to_end = self._follow(running, watch, lease)
             if model.config.flush and not told_to_end:  # else rows that come next would be late
-                self.engine.folders.flush(_flush_folder(checkpoint), [s.event_time for s in sources if s.event_time])
+                self.engine.folders.write(flush, _closing_row(sources), "append")
                 running = self.engine.start(rows, sink, checkpoint, model.identifier, None, mode)
                 self._follow(running, watch, lease)
         except Exception:
@@ -275,7 +253,7 @@ class Run:
             watch.end(last, ended, lease)
         if newest is not None:
             late.portions.note_topics(newest.number)
-            self._parts.sources.note(sources, checkpoint)
+            self.sources.note(sources, checkpoint)
         return watch.outcome(is_caught_up=not told_to_end)
 
     def _follow(self, running: Running, watch: Watch, lease: Lease) -> bool:
@@ -288,7 +266,7 @@ class Run:
                 watch.add(batch)
             if self.show is not None:
                 self.show(watch.progress.told(running.doing(), self.plan.state))
-            if self.stopping() or lease.is_told_to_end:
+            if self._ends(lease):
                 told_to_end = True
                 running.stop()
             if new and time.monotonic() - settled > SETTLES:
@@ -298,6 +276,7 @@ class Run:
         return told_to_end
 
 
-def _flush_folder(checkpoint: str) -> str:
-    """The folder of the rows that move the watermark when a run flushes."""
-    return f"{checkpoint}_flush"
+def _closing_row(sources: Iterable[StreamSource]) -> str:
+    """A query for a row that is behind all times."""
+    times = dict.fromkeys(source.event_time for source in sources if source.event_time)
+    return "SELECT " + ", ".join(f"{_END} AS {backticked(name)}" for name in times)

@@ -57,12 +57,13 @@ class OpenWindows:
     def __init__(self, engine: Engine, model: Model, plan: StreamPlan) -> None:
         self._engine = engine
         self._model = model
-        self._ending = plan.ending if isinstance(plan.ending, OnSlices) else None
+        self._windows = plan.ending.open if isinstance(plan.ending, OnSlices) else None
+        self._query = plan.ending.query
         self._open, self._now, self._rows = (suffixed(model.relation, suffix) for suffix in (OPEN, NOW, ROWS))
 
     def check(self, columns: Sequence[tuple[str, str]]) -> None:
         """Refuses columns that the views have for themselves, and names of views that somebody else has taken."""
-        if not self._shows:
+        if self._windows is None:
             return
         taken = next((name for name, _ in columns if name.casefold() in (IS_OPEN, SNAPSHOT)), None)
         if taken is not None:
@@ -88,7 +89,7 @@ class OpenWindows:
 
     def make(self, columns: Sequence[tuple[str, str]]) -> None:
         """Makes the views with no rows, and the table below, where they aren't there."""
-        if not self._shows:
+        if self._windows is None:
             return
         types = {name.casefold(): type_ for name, type_ in columns}
         names = self._engine.columns(self._model.relation)
@@ -99,21 +100,16 @@ class OpenWindows:
             f"CREATE TABLE IF NOT EXISTS {self._rows} (\n  {lines},\n  {SNAPSHOT} STRING\n) USING parquet "
             f"PARTITIONED BY ({SNAPSHOT})\nCOMMENT 'windows that are open; read them by {OPEN} and {NOW}'",
         )
-        views = self.of(names)
-        if views is not None:
+        if (views := self.of(names)) is not None:
             views.define(self._engine.sql)
 
     def of(self, columns: Sequence[str]) -> OpenViews | None:
         """The views, for the sink; None where open windows aren't shown."""
-        if self._ending is None or self._ending.open is None:
+        if self._windows is None or self._query is None:
             return None
         own = [backticked(name) for name in columns if name != BATCH]
         names = self._model.relation, self._open, self._now, self._rows
-        return OpenViews(*names, own, BATCH, CLOSED, self._ending.open, self._ending.query)
-
-    @property
-    def _shows(self) -> bool:
-        return self._ending is not None and self._ending.open is not None
+        return OpenViews(*names, own, BATCH, CLOSED, self._windows, self._query)
 
 
 @dataclass

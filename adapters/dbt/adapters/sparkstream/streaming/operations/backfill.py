@@ -3,26 +3,28 @@
 The query of the stream runs once, in batch, over all rows of the sources. What it gives for the range takes the place
 of what the table has, in one step. Offsets and state stay as they are, so only what the stream has closed is replaced:
 it writes the rest itself.
+
+Rows go and come by one condition, on columns that both have. So what is outside of it stays as it is, and what is
+within is what batch gives: no row is lost between the two, and none comes twice.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
-from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
+from dbt.adapters.sparkstream.streaming.fingerprint import Definition
+from dbt.adapters.sparkstream.streaming.job import Job
 from dbt.adapters.sparkstream.streaming.lease import Lease
-from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.operations.backfill_range import Goes, OfRows, OfWindows, Range, sessions
-from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
-from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
-from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import counted
 from dbt.adapters.sparkstream.streaming.spark.streams import limit
 from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
@@ -31,22 +33,69 @@ _STAGED = "__rows_of_backfill"
 _TIMES = ("timestamp", "timestamp_ntz")
 
 
+@dataclass(frozen=True)
+class Range:
+    """A range of time, on the clock of the session's zone.
+
+    Attributes:
+        until: its end, which isn't in it.
+    """
+
+    since: datetime
+    until: datetime
+
+    @classmethod
+    def read(cls, since: str, until: str) -> Range:
+        """Reads its edges, such as `2026-11-17 00:00` or `2026-11-17`."""
+        edges = []
+        for option, text in (("--from", since), ("--to", until)):
+            try:
+                edges.append(datetime.fromisoformat(str(text)))
+            except ValueError as error:
+                raise DbtRuntimeError(f"{option} is no time: {text}\n  write it such as 2026-11-17 08:00") from error
+            if edges[-1].tzinfo is not None:
+                raise DbtRuntimeError(
+                    f"{option} has an offset: {text}\n  write the time that the clock of the session's zone shows"
+                )
+        return cls(*edges)
+
+    def __str__(self) -> str:
+        return " to ".join(edge.isoformat(" ").removesuffix(":00") for edge in (self.since, self.until))
+
+    def literals(self, type_: str) -> tuple[str, str]:
+        """Its edges as SQL, in a type of Spark's times."""
+        since, until = (f"{type_.upper()} {string_literal(edge.isoformat(' '))}" for edge in (self.since, self.until))
+        return since, until
+
+
+@dataclass(frozen=True)
+class Goes:
+    """Rows of the table that go, and rows of the query that come in their place: those that meet all comparisons.
+
+    Attributes:
+        key: the column with the time by which rows go: of a window, its end.
+        comparisons: columns, each with what it is compared with, such as `< timestamp'2026-11-18'`.
+        closed: the time up to which windows are closed, as SQL; None where open windows need no care.
+    """
+
+    key: str
+    comparisons: tuple[tuple[str, str], ...]
+    closed: str | None = None
+
+    def __call__(self, prefix: str = "") -> str:
+        closed = [] if self.closed is None else [(self.key, f"<= {self.closed}")]
+        return " AND ".join(f"{prefix}{backticked(name)} {other}" for name, other in [*self.comparisons, *closed])
+
+
 @dataclass
-class Backfill:
+class Backfill(Job):
     """A backfill of a model.
 
     Attributes:
         batch: of the same query, with windows and no slices: what runs in batch.
     """
 
-    model: Model
-    plan: StreamPlan
-    batch: StreamPlan
-    engine: Engine
-    report: Callable[[str], None] = lambda line: None
-
-    def __post_init__(self) -> None:
-        self._parts = Parts(self.model, self.plan, self.engine, self.report)
+    batch: StreamPlan = field(kw_only=True)
 
     def __call__(self, range_: Range, *, removes: bool = False) -> str:
         """Replaces the rows of a range.
@@ -57,14 +106,12 @@ class Backfill:
         if range_.since >= range_.until:
             raise StreamingError(f"the range {range_} is empty\n  --to is the first time that isn't in it")
         self._check_plan()
-        sources = self._parts.defined()
-        _, columns = self._parts.understood()
-        for source in sources:
+        _, definition = self.load()
+        for source in definition.sources:
             source.check_backfill()
         if not self.plan.waits:
-            self._time(columns, sources)
-        definition, table = self._parts.definition(sources, columns), self._parts.table
-        ledger = table.ledger() if table.found() else None
+            self._time(definition)
+        ledger = self.table.ledger() if self.table.found() else None
         if ledger is None:
             raise StreamingError(
                 f"{self.model.relation}: there is no table that a run of this model has made\n"
@@ -76,25 +123,17 @@ class Backfill:
                 "made\n  run the model first: it says what to do"
             )
         started = time.time()
-        lease = Lease(table, self.engine, self.report)
+        lease = Lease(self.table, self.engine, self.report)
         try:
             lease.take(ledger)
-            return self._run(range_, sources, columns, lease, removes, started)
+            return self._run(range_, definition, lease, removes, started)
         finally:
             lease.release()
 
-    def _run(
-        self,
-        range_: Range,
-        sources: Sequence[StreamSource],
-        columns: Sequence[tuple[str, str]],
-        lease: Lease,
-        removes: bool,
-        started: float,
-    ) -> str:
-        model, table, engine = self.model, self._parts.table, self.engine
+    def _run(self, range_: Range, definition: Definition, lease: Lease, removes: bool, started: float) -> str:
+        model, table, engine = self.model, self.table, self.engine
         ledger = lease.confirm()
-        last, checkpoint = ledger.batch, self._parts.sidecars.checkpoint(ledger)
+        last, checkpoint = ledger.batch, self.sidecars.checkpoint(ledger)
         recorded = Recorded.of(engine, checkpoint, last)
         if ledger.staging:
             raise StreamingError(
@@ -103,17 +142,17 @@ class Backfill:
         if not recorded.begun == recorded.done == last:
             raise StreamingError("its last run was interrupted\n  run the model first, then give this again")
         table.tidy(ledger)
-        ledger = self._parts.sidecars.tidy(table.ledger() or ledger)
+        ledger = self.sidecars.tidy(table.ledger() or ledger)
         table.check_foreign(ledger, last, model.config.on_foreign_write == "accept")
         offsets = Offsets.of(engine, checkpoint, last) if last >= 0 else None
         if offsets is None:
             return "nothing to do: no micro-batch has ended yet"
         # What the stream doesn't hold back, it appends later, also for a time that is over.
-        files = None if self.batch.held else self._parts.sources.all_read(sources, recorded)
-        self._stage(sources, columns, checkpoint)
-        if files is not None and files != self._parts.sources.all_read(sources, recorded):
+        files = None if self.batch.held else self.sources.all_read(definition.sources, recorded)
+        self._stage(definition, checkpoint)
+        if files is not None and files != self.sources.all_read(definition.sources, recorded):
             raise StreamingError("files of its sources have changed meanwhile\n  give this again")
-        goes = self._goes(range_, columns, sources, offsets.watermark)
+        goes = self._goes(range_, definition, offsets.watermark)
         replaced = self._replacement(goes, last)
         waiting = self._waiting(goes)
         if not replaced.added and not replaced.removed:
@@ -156,24 +195,72 @@ class Backfill:
     def _refused(self, why: str, how: str = "run it with --full-refresh") -> StreamingError:
         return StreamingError(f"{self.model.relation} can't be backfilled: {why}\n  {how}")
 
-    def _goes(
-        self, range_: Range, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource], watermark: int
-    ) -> Goes:
+    def _goes(self, range_: Range, definition: Definition, watermark: int) -> Goes:
         if not self.plan.waits:
-            name, type_ = self._time(columns, sources)
-            return OfRows(name, *range_.literals(type_))
-        start, end = self.batch.windows
+            name, type_ = self._time(definition)
+            since, until = range_.literals(type_)
+            return Goes(name, ((name, f">= {since}"), (name, f"< {until}")))
+        since, until = range_.literals("timestamp")
         closed = f"timestamp_millis({watermark})" if self.batch.held else "timestamp'9999-12-31'"
-        windows = OfWindows(start, end, *range_.literals("timestamp"), closed)
-        if not self.batch.by_instant:
-            return windows
-        own = [name for name, _ in columns]
-        return sessions(self.engine, self.model.relation, _STAGED, windows, own)
+        if self.batch.by_instant:
+            return self._sessions(since, until, closed, [name for name, _ in definition.columns])
+        start, end = self.batch.windows
+        # A window that lies in the range partly goes, too.
+        return Goes(end, ((start, f"< {until}"), (end, f"> {since}")), closed)
 
-    def _time(self, columns: Sequence[tuple[str, str]], sources: Sequence[StreamSource]) -> tuple[str, str]:
+    def _sessions(self, since: str, until: str, closed: str, columns: list[str]) -> Goes:
+        """The sessions that a backfill replaces, each as a whole.
+
+        A session in the table and a session of the recomputed rows may share source rows and have different bounds. So
+        the range grows until each session that lies in it partly, in the table or recomputed, lies in it wholly; only a
+        session that is the same in both may cross the range's edge.
+
+        Args:
+            since: the begin of the range, as SQL.
+            closed: the time up to which sessions are closed, as SQL.
+            columns: the columns that table and query have.
+        """
+        start, end = self.batch.windows
+        whole = f"to_json(struct({', '.join(map(backticked, columns))}), map('ignoreNullFields', 'false'))"
+        selected = f"SELECT {backticked(start)} AS a, {backticked(end)} AS b, {whole} AS x"
+        both = [f"{selected} FROM {name}" for name in (self.model.relation, _STAGED)]
+        everything = "\nUNION ALL\n".join(both)
+        [(low, high, closed_at, shortest)] = self.engine.sql(
+            f"SELECT unix_micros({since}), unix_micros(least({until}, {closed})), unix_micros({closed}), "
+            f"(SELECT min(unix_micros(b) - unix_micros(a)) FROM (\n{everything}\n))"
+        )
+        condition = f"a < {_at(high)} AND b > {_at(low)}"
+        found = everything
+        while True:
+            [(first, last)] = self.engine.sql(
+                f"SELECT unix_micros(min(a)), unix_micros(max(b)) FROM (\n{found}\n) WHERE {condition}"
+            )
+            if first is None:
+                break
+            low, high = min(low, first), max(high, last)
+            crossing = " OR ".join(f"(a < {_at(edge)} AND b > {_at(edge)})" for edge in (low, high))
+            old, new = (f"(SELECT * FROM ({one}) WHERE {crossing})" for one in both)
+            found = f"({old} EXCEPT ALL {new}) UNION ALL ({new} EXCEPT ALL {old})"
+            condition = "TRUE"
+        open_ = f"SELECT a, unix_micros(b) - unix_micros(a) AS n FROM ({both[1]}) WHERE b > {closed}"
+        [(near,)] = self.engine.sql(
+            f"SELECT CAST(timestamp_micros(min(unix_micros(a) - n)) AS STRING) FROM ({open_}) "
+            f"WHERE unix_micros(a) - n < {high}"
+        )
+        last = closed_at - (shortest or 0)
+        if near is not None or high > last:
+            [(edge,)] = self.engine.sql(f"SELECT CAST(timestamp_micros({last}) AS STRING)")
+            raise StreamingError(
+                "sessions in the range may go on in one that the stream has open\n"
+                f"  write a --to before {min(near or edge, edge)} that no session reaches across, or wait until the "
+                "watermark has passed them"
+            )
+        return Goes(end, ((start, f">= {_at(low)}"), (end, f"<= {_at(high)}")))
+
+    def _time(self, definition: Definition) -> tuple[str, str]:
         """The name and type of the column with the event time, of a table whose rows have no window."""
-        times = {source.event_time.casefold() for source in sources if source.event_time}
-        found = [column for column in columns if column[0].casefold() in times and column[1] in _TIMES]
+        times = {source.event_time.casefold() for source in definition.sources if source.event_time}
+        found = [column for column in definition.columns if column[0].casefold() in times and column[1] in _TIMES]
         if len(times) != 1 or not found:
             raise self._refused(
                 "no column of its table has the event time by which rows go",
@@ -182,11 +269,11 @@ class Backfill:
         return found[0]
 
     # -- rows --------------------------------------------------------------------------------------
-    def _stage(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]], checkpoint: str) -> None:
+    def _stage(self, definition: Definition, checkpoint: str) -> None:
         """Runs the query in batch, and keeps what it gives: it is looked at several times, and written once."""
         engine, batch = self.engine, self.batch
         until = limit(self.model.config.max_future) if batch.waits else None
-        for source in sources:
+        for source in definition.sources:
             engine.streams.define_batch(source, until)
         for stage in batch.stages:
             engine.add_stage(stage)
@@ -194,7 +281,9 @@ class Backfill:
         if isinstance(batch.ending, OnClosed):
             engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {CLOSED} AS\n{query}")
             query = batch.ending.query
-        typed = ", ".join(f"CAST({backticked(name)} AS {type_}) AS {backticked(name)}" for name, type_ in columns)
+        typed = ", ".join(
+            f"CAST({backticked(name)} AS {type_}) AS {backticked(name)}" for name, type_ in definition.columns
+        )
         folder = _folder(checkpoint)
         engine.folders.write(folder, f"SELECT {typed} FROM (\n{query}\n)", is_one=False)
         engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.{backticked(folder)}")
@@ -207,19 +296,19 @@ class Backfill:
 
     def _windows(self, goes: Goes) -> int | None:
         """Number of rebuilt windows; None for rows without windows."""
-        if isinstance(goes, OfRows):
-            return None
-        bounds = f"{backticked(goes.start)}, {backticked(goes.key)}"
-        return self._count(f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes()})")
+        return self._distinct(goes()) if self.plan.waits else None
 
     def _waiting(self, goes: Goes) -> str:
         """What is said of windows in the range that the stream has open, or may still correct."""
-        if not isinstance(goes, OfWindows):
+        if goes.closed is None:
             return ""
-        bounds = f"{backticked(goes.start)}, {backticked(goes.key)}"
-        rows = f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {goes.overlapping()} AND NOT ({goes()}))"
-        open_ = self._count(rows)
+        open_ = self._distinct(f"{replace(goes, closed=None)()} AND NOT ({goes()})")
         return f"; the stream writes {counted(open_, 'window')} of the range itself" if open_ else ""
+
+    def _distinct(self, condition: str) -> int:
+        """Number of windows of the query that meet a condition."""
+        bounds = ", ".join(map(backticked, self.batch.windows))
+        return self._count(f"(SELECT DISTINCT {bounds} FROM {_STAGED} WHERE {condition})")
 
     def _count(self, rows: str) -> int:
         return int(self.engine.sql(f"SELECT count(*) FROM {rows}")[0][0])
@@ -227,3 +316,7 @@ class Backfill:
 
 def _folder(checkpoint: str) -> str:
     return f"{checkpoint}_backfill"
+
+
+def _at(micros: int) -> str:
+    return f"timestamp_micros({micros})"

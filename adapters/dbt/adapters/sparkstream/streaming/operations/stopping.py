@@ -19,8 +19,8 @@ from types import FrameType, TracebackType
 
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.sql.core.interval import Interval
+from dbt.adapters.sparkstream.streaming.job import table_of
 from dbt.adapters.sparkstream.streaming.ledger import Holder
-from dbt.adapters.sparkstream.streaming.parts import table_of
 from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 

@@ -8,7 +8,7 @@ micro-batch before? Is the time further ahead of the micro-batch's clock than th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.streaming.refusals import REBUILD
 from dbt.adapters.sparkstream.streaming.sources.source import Portion, StreamSource
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Portions
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, counted
+from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch, counted
 from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, make, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
@@ -49,40 +49,6 @@ UNREADABLE = {
 def side_tables(model: Model) -> tuple[str, str]:
     """The tables for the rows of a model that its own has not: that no window has, and that can't be read."""
     return suffixed(model.relation, LATE_TABLE), suffixed(model.relation, UNREADABLE_TABLE)
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """The rows of a micro-batch that no window has, or that can't be read.
-
-    Attributes:
-        late: rows that came after their windows were closed; one that is late for several windows counts for each.
-        furthest: the latest of the times too far ahead, on the clock of the session's zone.
-    """
-
-    late: int = 0
-    ahead: int = 0
-    untimed: int = 0
-    furthest: str | None = None
-    unreadable: int = 0
-
-    @classmethod
-    def reported(cls, batch: MicroBatch) -> LeftOut:
-        """As Spark reports them, for rows that can't be read again."""
-        seen = batch.observed
-        if seen is None:
-            return cls(batch.late)
-        furthest = f"{seen.furthest:%Y-%m-%d %H:%M:%S} UTC" if seen.furthest else None
-        return cls(batch.late, seen.ahead, seen.untimed, furthest)
-
-    @classmethod
-    def total(cls, several: Iterable[LeftOut]) -> LeftOut:
-        """The rows left out in several micro-batches."""
-        found = list(several)
-        furthest = max((one.furthest for one in found if one.furthest), default=None)
-        names = ("late", "ahead", "untimed", "unreadable")
-        late, ahead, untimed, broken = (sum(getattr(one, name) for one in found) for name in names)
-        return cls(late, ahead, untimed, furthest, broken)
 
 
 def warnings(
@@ -157,20 +123,17 @@ class LateRows:
     def of(self, batch: MicroBatch) -> LeftOut:
         """The rows of a micro-batch that no window has, or that can't be read, which are kept; as exact as can be."""
         left_out = self._of_no_window(batch)
-        if not batch.unreadable:
-            return left_out
-        found = self._unreadable(batch.number)
-        return replace(left_out, unreadable=batch.unreadable if found is None else found)
+        found = self._unreadable(batch.number) if batch.left_out.unreadable else None
+        return replace(left_out, unreadable=batch.left_out.unreadable if found is None else found)
 
     def of_earlier(self, batch: int) -> LeftOut:
         """The same, for a micro-batch of a run that ended before it counted them."""
         return replace(self._found(batch) or LeftOut(), unreadable=self._unreadable(batch) or 0)
 
     def _of_no_window(self, batch: MicroBatch) -> LeftOut:
-        reported = LeftOut.reported(batch)
-        if not (batch.late or batch.is_odd or (self.plan.slices and batch.is_behind)):
-            return reported
-        found = self._found(batch.number)
+        reported = batch.left_out
+        may_have_some = reported.late or batch.is_odd or (self.plan.slices and batch.is_behind)
+        found = self._found(batch.number) if may_have_some else None
         if found is None:
             return reported
         # Which rows a join of streams has dropped, nothing but Spark knows.
@@ -178,13 +141,13 @@ class LateRows:
 
     def _found(self, batch: int) -> LeftOut | None:
         """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""
-        offsets = self.portions.offsets(batch) if self.plan.waits else None
-        portions = self.portions.between(*offsets) if offsets is not None else None
-        if offsets is None or portions is None:
+        read = self.portions.of(batch) if self.plan.waits else None
+        if read is None:
             return None
+        before, now, portions = read
         for source in self.sources:
             self.engine.streams.define_portion(source, portions[source.view])
-        queries = list(self._queries(*offsets))
+        queries = list(self._queries(before, now))
         if not queries:
             return None
         if self.table is not None:
@@ -199,10 +162,10 @@ class LateRows:
         sources, table = [source for source in self.sources if source.has_values], self.unreadable_table
         if not sources:
             return 0
-        offsets = self.portions.offsets(batch)
-        portions = self.portions.between(*offsets) if offsets is not None else None
-        if portions is None:
+        read = self.portions.of(batch)
+        if read is None:
             return None
+        *_, portions = read
         queries = []
         for source in sources:
             view = f"__unreadable_{source.view}"

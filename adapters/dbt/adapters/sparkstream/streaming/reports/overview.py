@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
+from dbt.adapters.sparkstream.streaming.job import table_of
 from dbt.adapters.sparkstream.streaming.lease import EXPIRES
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
-from dbt.adapters.sparkstream.streaming.parts import table_of
 from dbt.adapters.sparkstream.streaming.reports.runs_table import COLUMNS
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import bytes_in_words, counted

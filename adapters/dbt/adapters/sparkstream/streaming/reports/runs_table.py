@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports.late_rows import LeftOut
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
-from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch
+from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch
 from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 
 NAME = "sparkstream_runs"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from dbt.adapters.sparkstream.streaming.job import Job
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
-from dbt.adapters.sparkstream.streaming.parts import Parts
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, LeftOut, warnings
+from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, warnings
 from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, corrected_windows
-from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, bytes_in_words, counted
+from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch, Progress, bytes_in_words, counted
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class Watch:
     """
 
     def __init__(
-        self, parts: Parts, ledger: Ledger, checkpoint: str, late: LateRows, identities: Mapping[str, str]
+        self, job: Job, ledger: Ledger, checkpoint: str, late: LateRows, identities: Mapping[str, str]
     ) -> None:
-        self._parts = parts
+        self._job = job
         self._checkpoint = checkpoint
         self._late = late
         self._identities = identities
         self._settled = ledger.batch
-        self._runs = RunsTable(parts.engine, parts.model, ledger.generation)
+        self._runs = RunsTable(job.engine, job.model, ledger.generation)
         self._batches: list[MicroBatch] = []
         self._left_out: dict[int, LeftOut] = {}
         self.progress = Progress()
@@ -88,22 +88,22 @@ class Watch:
         Args:
             last: the last micro-batch that was recorded before this run.
         """
-        config = self._parts.model.config
-        every = self._parts.model.compact_every
+        config = self._job.model.config
+        every = self._job.model.compact_every
         if every is None:
-            self._settle(ended, lease)
+            self.settle(lease, **ended)
             return
         self.settle()
         files = None
         # A micro-batch that Ctrl-C has interrupted may have left some of its rows.
-        recorded = Recorded.of(self._parts.engine, self._checkpoint, self._settled)
+        recorded = Recorded.of(self._job.engine, self._checkpoint, self._settled)
         if recorded.begun == recorded.done:
             try:
-                files = self._parts.table.compact(every, last, self._settled, config.partition_by)
+                files = self._job.table.compact(every, last, self._settled, config.partition_by)
             except StreamingError as error:
-                self._parts.warn(f"{self._parts.model.unique_id}: the table can't be compacted: {error}")
+                self._job.warn(f"{self._job.model.unique_id}: the table can't be compacted: {error}")
         lease.end()
-        self._parts.table.note(**({} if files is None else {"files": files}), **ended, holder=None)
+        self._job.table.note(**({} if files is None else {"files": files}), **ended, holder=None)
 
     def outcome(self, is_caught_up: bool) -> Outcome:
         """What the run did, in words and numbers, once it is recorded."""
@@ -126,55 +126,51 @@ class Watch:
             # Spark has the answer when it plans a query on VALUES, and runs no job for it.
             micros = round(watermark.timestamp() * 1_000_000)
             query = f"SELECT CAST(timestamp_micros(m) AS STRING) FROM VALUES ({micros}L) AS v (m)"
-            [(text,)] = self._parts.engine.sql(query)  # on the clock of the session's zone
+            [(text,)] = self._job.engine.sql(query)  # on the clock of the session's zone
             parts.append(f"watermark {str(text).removesuffix(':00')}")
         state = "nothing new" if last is None else f"state {bytes_in_words(last.state_bytes if last.state_rows else 0)}"
         parts.append(state)
         return Outcome(", ".join(parts), self.rows, left.late, is_caught_up)
 
-    def settle(self) -> None:
-        """Records what was done since the last time."""
-        self._settle({})
+    def settle(self, lease: Lease | None = None, **ended: int) -> None:
+        """Records what was done since the last time.
 
-    def _settle(self, ended: Mapping[str, int], ending: Lease | None = None) -> None:
-        model, table = self._parts.model, self._parts.table
+        Args:
+            lease: is given back with it, at the end of a run; None where the run goes on.
+            ended: other fields of the ledger.
+        """
+        model, table, late = self._job.model, self._job.table, self._late
         # The sink writes in another session. This session may have cached files of an interrupted micro-batch.
         table.refresh()
-        appended, recorded = table.settled(self._settled, self.finished, self._parts.plan.windows)
+        appended, recorded = table.settled(self._settled, self.finished, self._job.plan.windows)
         corrected = self._corrected()
         left = table.corrected() if corrected else {}
         free = {}
-        if ending is not None:
-            ending.end()
+        if lease is not None:
+            lease.end()
             free = {"holder": None}
         table.note(batch=self.finished, files=recorded, sources=self._identities, **left, **ended, **free)
-        self._warn_of_rows(LeftOut.total(self._left_out.values()))
+        left_out = LeftOut.total(self._left_out.values())
+        max_future, watermark = model.config.max_future, self.progress.watermark
+        for text in warnings(left_out, watermark, max_future, late.table, late.unreadable_table):
+            self._job.warn(f"{model.unique_id}: {text}")
         try:
             self._runs.record(self._batches, appended, corrected, self._left_out)
         except StreamingError as error:
-            self._parts.report(f"can't write to {model.runs}: {error}")
-        self.corrected += sum(corrected.values())
-        self._forget(appended)
-
-    def _corrected(self) -> dict[int, int]:
-        """How many closed windows each micro-batch that isn't recorded yet has corrected."""
-        if self._parts.model.config.lateness is None or self.finished == self._settled:
-            return {}
-        found = corrected_windows(self._parts.engine, self._checkpoint)
-        return {n: windows for n, windows in found.items() if windows and self._settled < n <= self.finished}
-
-    def _forget(self, appended: Mapping[int, tuple[int, int | None]]) -> None:
-        """Keeps of the micro-batches that are recorded what they have done together."""
+            self._job.report(f"can't write to {model.runs}: {error}")
         self.rows += sum(rows for rows, _ in appended.values())
         windows = [closed for _, closed in appended.values() if closed is not None]
         if windows:
             self.windows = (self.windows or 0) + sum(windows)
-        self.left = LeftOut.total([self.left, *self._left_out.values()])
+        self.corrected += sum(corrected.values())
+        self.left = LeftOut.total([self.left, left_out])
         self._batches.clear()
         self._left_out.clear()
         self._settled = self.finished
 
-    def _warn_of_rows(self, left: LeftOut) -> None:
-        model, late = self._parts.model, self._late
-        for text in warnings(left, self.progress.watermark, model.config.max_future, late.table, late.unreadable_table):
-            self._parts.warn(f"{model.unique_id}: {text}")
+    def _corrected(self) -> dict[int, int]:
+        """How many closed windows each micro-batch that isn't recorded yet has corrected."""
+        if self._job.model.config.lateness is None or self.finished == self._settled:
+            return {}
+        found = corrected_windows(self._job.engine, self._checkpoint)
+        return {n: windows for n, windows in found.items() if windows and self._settled < n <= self.finished}

@@ -200,29 +200,20 @@ class Portions:
         self._of_topics = {source.view: source for source in self.sources if isinstance(source, Kafka)}
         self._records = f"{self.checkpoint}_topics"
 
-    def offsets(self, batch: int) -> tuple[Offsets, Offsets] | None:
-        """Offsets of the micro-batch before one, and of the one itself; None where the checkpoint hasn't them."""
+    def of(self, batch: int) -> tuple[Offsets, Offsets, dict[str, Portion]] | None:
+        """Offsets before a micro-batch and with it, and source's name -> its portion; None where nobody can tell."""
         now = Offsets.of(self.engine, self.checkpoint, batch)
         before = Offsets.of(self.engine, self.checkpoint, batch - 1) if batch > 0 else NOTHING_YET
-        return None if now is None or before is None else (before, now)
-
-    def between(self, before: Offsets, now: Offsets) -> dict[str, Portion] | None:
-        """Source's name -> its portion in a micro-batch; None for a source that can't be read again."""
-        if not all(source.has_portions for source in self.sources):
-            return None  # its offsets may look like offsets of files or of Kafka
-        files: list[str] = []
-        positions: dict[int, Positions] = {}
-        for i, offset in enumerate(now.sources):
-            earlier = before.sources[i] if i < len(before.sources) else None
-            if isinstance(offset, int):
-                files += self._files(i, earlier if isinstance(earlier, int) else -1, offset)
-            elif offset is None:
-                return None
-            else:
-                positions[i] = offset
+        # Offsets of a source that can't be read again may look like offsets of files or of Kafka.
+        if now is None or before is None or None in now.sources or not all(s.has_portions for s in self.sources):
+            return None
+        earlier = dict(enumerate(before.sources))
+        numbers = {i: last for i, last in enumerate(now.sources) if isinstance(last, int)}
+        files = [path for i, last in numbers.items() for path in self._files(i, earlier.get(i), last)]
+        positions = {i: offset for i, offset in enumerate(now.sources) if isinstance(offset, Mapping)}
 
         def since(number: int) -> Positions:
-            first = before.sources[number] if number < len(before.sources) else None
+            first = earlier.get(number)
             if not isinstance(first, Mapping):  # what the stream began with
                 lines = self.engine.folders.lines(f"{self.checkpoint}/sources/{number}/0")
                 first = _offset(lines[-1]) if lines else None
@@ -232,27 +223,25 @@ class Portions:
         read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self.facts_of(table).location)
         found = {source.view: source.portion(read) for source in self.sources}
         known = {view: portion for view, portion in found.items() if portion is not None}
-        return known if len(known) == len(found) else None
+        return (before, now, known) if len(known) == len(found) else None
 
-    def _files(self, source: int, after: int, until: int) -> list[str]:
+    def _files(self, source: int, after: int | Positions | None, until: int) -> list[str]:
+        begin = after if isinstance(after, int) else -1
         lines = self.engine.folders.lines(f"{self.checkpoint}/sources/{source}")
         entries = [json.loads(line) for line in lines if line.startswith("{")]
-        return [str(entry["path"]) for entry in entries if after < int(entry["batchId"]) <= until]
+        return [str(entry["path"]) for entry in entries if begin < int(entry["batchId"]) <= until]
 
     def note_topics(self, batch: int) -> None:
         """Records the last records of topics that were read up to and with a micro-batch."""
-        if not self._of_topics:
+        read = self.of(batch) if self._of_topics else None
+        if read is None:
             return
-        now = Offsets.of(self.engine, self.checkpoint, batch)
-        portions = self.between(now, now) if now is not None else None
-        if portions is None:
-            return
+        *_, portions = read
         lines = []
         for view, source in self._of_topics.items():
             until = portions[view].until
             last = {topic: {n: offset - 1 for n, offset in of.items() if offset > 0} for topic, of in until.items()}
-            with suppress(StreamingError):
-                lines += [json.dumps([view, *record]) for record in self._there(source, last)]
+            lines += [json.dumps([view, *record]) for record in self._there(source, last)]
         if lines:
             self.engine.folders.write_lines(self._records, lines)
 
@@ -269,14 +258,14 @@ class Portions:
             places: dict[str, dict[str, int]] = {}
             for topic, partition, offset in known:
                 places.setdefault(topic, {})[str(partition)] = offset
-            # A record that is gone tells nothing, nor does a topic: Spark itself tells of what it has to read.
-            with suppress(StreamingError):
-                for topic, partition, offset, *facts in self._there(source, places):
-                    if known.get((topic, partition, offset), facts) != facts:
-                        yield source.relation, topic
-                        break
+            for topic, partition, offset, *facts in self._there(source, places):
+                if known.get((topic, partition, offset), facts) != facts:
+                    yield source.relation, topic
+                    break
 
     def _there(self, source: Kafka, places: Positions) -> list[tuple[str, int, int, int, int]]:
-        """Topic, partition, offset, time and a hash of some records, as far as they are there."""
+        """Some records, as far as they are there: of a record or topic that is gone, Spark itself tells."""
         places = {topic: offsets for topic, offsets in places.items() if offsets}
-        return self.engine.streams.records(source, places) if places else []
+        with suppress(StreamingError):
+            return self.engine.streams.records(source, places) if places else []
+        return []

@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.sparkstream.spark.connect import expression
-from dbt.adapters.sparkstream.sql.core.literals import backticked, exactly, string_literal
+from dbt.adapters.sparkstream.sql.core.literals import exactly, string_literal
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-_END = "timestamp'9999-06-01'"
-"""The time of a row that closes all windows."""
 
 
 _ALL = {"recursiveFileLookup": "true"}
@@ -99,9 +95,10 @@ class Folders:
             self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode(mode).text(path)
 
     def write(self, path: str, query: str, mode: str = "overwrite", is_one: bool = True) -> None:
-        """Replaces a folder by one with the rows of a query in Parquet; with mode `append`, adds them to the folder.
+        """Replaces a folder by one with the rows of a query in Parquet.
 
         Args:
+            mode: `append` adds them to the folder, and `ignore` leaves a folder as it is.
             is_one: whether they are written as one file.
         """
         with spark_errors():
@@ -154,17 +151,6 @@ class Folders:
         with _no_folder(), spark_errors():
             return [tuple(map(str, row)) for row in self._spark.read.text(path).selectExpr(*columns).collect()]
         return []
-
-    def prepare_flush(self, folder: str) -> None:
-        """Makes the folder of a flush, with no rows yet."""
-        with spark_errors():
-            self._spark.createDataFrame([], "t timestamp").write.mode("ignore").parquet(folder)
-
-    def flush(self, folder: str, event_times: Sequence[str]) -> None:
-        """Puts a row into the folder of a flush, behind all times."""
-        with spark_errors():
-            columns = ", ".join(f"{_END} AS {backticked(name)}" for name in dict.fromkeys(event_times))
-            self._spark.sql(f"SELECT {columns}").write.mode("append").parquet(folder)
 
 
 def path_of(name: str) -> str:

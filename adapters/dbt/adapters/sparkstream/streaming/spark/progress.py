@@ -6,7 +6,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, said, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as VALUES
-from dbt.adapters.sparkstream.streaming.spark.streams import EPOCH, Observed
+from dbt.adapters.sparkstream.streaming.spark.streams import OBSERVED as TIMES
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -29,7 +29,34 @@ ATTEMPTS = 4
 
 _LATE = re.compile(rf"(?:\[STREAMING_PYTHON_RUNNER_INITIALIZATION_FAILURE\] [^\n]{{0,300}}?|{OF_JAVA}){NO_WORKER}")
 
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
 _starting = threading.Lock()
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The rows of a micro-batch that no window has, or that can't be read.
+
+    Attributes:
+        late: rows that came after their windows were closed; one that is late for several windows counts for each.
+        furthest: the latest of the times too far ahead, on the clock of the session's zone, or with its zone.
+    """
+
+    late: int = 0
+    ahead: int = 0
+    untimed: int = 0
+    furthest: str | None = None
+    unreadable: int = 0
+
+    @classmethod
+    def total(cls, several: Iterable[LeftOut]) -> LeftOut:
+        """The rows left out in several micro-batches."""
+        found = list(several)
+        furthest = max((one.furthest for one in found if one.furthest), default=None)
+        names = ("late", "ahead", "untimed", "unreadable")
+        late, ahead, untimed, broken = (sum(getattr(one, name) for one in found) for name in names)
+        return cls(late, ahead, untimed, furthest, broken)
 
 
 @dataclass(frozen=True)
@@ -40,11 +67,10 @@ class MicroBatch:
         number: its number since the table was made, from 0.
         watermark: the watermark that it closed windows by; None before there is one.
         state_rows: rows in state after it: keys of open windows, and rows that wait.
-        late: rows that came after their windows were closed, as Spark counts them.
-        is_behind: whether a row may have a time before the watermark.
         ran: whether it was a micro-batch at all, and not a report that there was nothing to do.
+        is_behind: whether a row may have a time before the watermark.
         is_odd: whether a row may have no time, or one too far ahead.
-        observed: the times of its rows, where they are observed; else `is_odd` goes by what Spark always reports.
+        left_out: what Spark counts of rows left out.
     """
 
     number: int
@@ -54,12 +80,10 @@ class MicroBatch:
     watermark: datetime | None
     state_rows: int
     state_bytes: int
-    late: int
-    is_behind: bool
-    ran: bool
+    ran: bool = True
+    is_behind: bool = False
     is_odd: bool = False
-    observed: Observed | None = None
-    unreadable: int = 0
+    left_out: LeftOut = LeftOut()
 
     @classmethod
     def read(cls, text: str) -> MicroBatch:
@@ -67,27 +91,32 @@ class MicroBatch:
         facts: dict[str, Any] = json.loads(text)
         operators = facts.get("stateOperators") or []
         times = {name: _time(text) for name, text in (facts.get("eventTime") or {}).items()}
-        moment = times.get("watermark")
+        watermark = times.get("watermark")
         durations = facts.get("durationMs") or {}
-        metrics = _by_name(facts.get("observedMetrics") or {})
-        observed = Observed.read(metrics)
-        # Spark reports the times of one stream only, and has 1970 for NULL.
-        earliest = times.get("min") if observed is None else observed.earliest
-        is_odd = bool(observed.untimed or observed.ahead) if observed else "min" in times and times["min"] <= EPOCH
+        metrics = [(name, _by_name(row)) for name, row in (facts.get("observedMetrics") or {}).items()]
+        of_times = [row for name, row in metrics if name.startswith(TIMES)]
+        ahead, untimed = _sum(of_times, "ahead"), _sum(of_times, "untimed")
+        furthest = max(_moments(of_times, "furthest"), default=None)
+        # Where no times are observed, Spark reports the times of one stream, and has 1970 for NULL.
+        earliest = min(_moments(of_times, "earliest"), default=None) if of_times else times.get("min")
         return cls(
             number=int(facts["batchId"]),
             started=_time(facts["timestamp"]),
             milliseconds=int(facts.get("batchDuration") or durations.get("triggerExecution") or 0),
-            rows=sum(int(source.get("numInputRows") or 0) for source in facts.get("sources") or []),
-            watermark=None if moment is None or moment <= EPOCH else moment,
-            state_rows=sum(int(o.get("numRowsTotal") or 0) for o in operators),
-            state_bytes=sum(int(o.get("memoryUsedBytes") or 0) for o in operators),
-            late=sum(int(o.get("numRowsDroppedByWatermark") or 0) for o in operators),
-            is_behind=earliest is not None and moment is not None and earliest < moment,
-            is_odd=is_odd,
+            rows=_sum(facts.get("sources") or [], "numInputRows"),
+            watermark=None if watermark is None or watermark <= EPOCH else watermark,
+            state_rows=_sum(operators, "numRowsTotal"),
+            state_bytes=_sum(operators, "memoryUsedBytes"),
             ran="addBatch" in durations,
-            observed=observed,
-            unreadable=sum(int(m.get("unreadable") or 0) for name, m in metrics.items() if name.startswith(VALUES)),
+            is_behind=earliest is not None and watermark is not None and earliest < watermark,
+            is_odd=bool(untimed or ahead) if of_times else earliest is not None and earliest <= EPOCH,
+            left_out=LeftOut(
+                _sum(operators, "numRowsDroppedByWatermark"),
+                ahead,
+                untimed,
+                f"{furthest:%Y-%m-%d %H:%M:%S} UTC" if furthest else None,
+                _sum([row for name, row in metrics if name.startswith(VALUES)], "unreadable"),
+            ),
         )
 
     def closing(self, lateness: Interval | None) -> MicroBatch:
@@ -153,16 +182,24 @@ def _state(batch: MicroBatch, state: str) -> str:
     return f"{watermark}, {counted(batch.state_rows, state, many)}, {bytes_in_words(batch.state_bytes)} of state"
 
 
-def _by_name(metrics: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What is observed, column -> value for each observation. Spark Connect reports a list of values and a schema."""
-    found = {}
-    for name, row in metrics.items():
-        if isinstance(row.get("values"), list) and isinstance(row.get("schema"), Mapping):
-            columns = [str(field["name"]) for field in row["schema"]["fields"]]
-            found[name] = dict(zip(columns, row["values"], strict=True))
-        else:
-            found[name] = dict(row)
-    return found
+def _by_name(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An observation, column -> value. Spark Connect reports a list of values and a schema."""
+    if isinstance(row.get("values"), list) and isinstance(row.get("schema"), Mapping):
+        return dict(zip((str(field["name"]) for field in row["schema"]["fields"]), row["values"], strict=True))
+    return row
+
+
+def _sum(several: Iterable[Mapping[str, Any]], name: str) -> int:
+    return sum(int(facts.get(name) or 0) for facts in several)
+
+
+def _moments(several: Iterable[Mapping[str, Any]], name: str) -> Iterator[datetime]:
+    """Times in microseconds since the epoch; the first or last that Python has for one beyond."""
+    for micros in (int(facts[name]) for facts in several if facts.get(name) is not None):
+        try:
+            yield EPOCH + timedelta(microseconds=micros)
+        except OverflowError:
+            yield (datetime.max if micros > 0 else datetime.min).replace(tzinfo=timezone.utc)
 
 
 def _time(text: str) -> datetime:
@@ -170,8 +207,7 @@ def _time(text: str) -> datetime:
     try:
         return read_time(text)
     except ValueError:
-        last = text.startswith("+")
-        return (datetime.max if last else datetime.min).replace(tzinfo=timezone.utc)
+        return (datetime.max if text.startswith("+") else datetime.min).replace(tzinfo=timezone.utc)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -8,7 +8,6 @@ time tells as well: Spark takes NULL for the first of January 1970 there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +41,6 @@ NEVER = "timestamp'9999-01-01'"
 
 ASIDE = "timestamp_micros(-62135596792222223)"
 """The time, in the first seconds of the year 1, that stands for one too far ahead."""
-
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 OBSERVED = "sparkstream_times_"
 """What the names of observations begin with."""
@@ -117,7 +114,8 @@ class Streams:
                     stream = stream.unionByName(marks, allowMissingColumns=True)
                 stream = stream.withWatermark(backticked(event_time), watermark.words())
                 if until is not None:
-                    stream = stream.where(is_in_time(backticked(event_time)))
+                    # Spark moves no condition on the event time below the watermark.
+                    stream = stream.where(f"coalesce({backticked(event_time)} <> {ASIDE}, TRUE)")
                 if flush is not None:
                     # Spark moves conditions below the watermark, where they would drop the marks before it sees them.
                     # It moves no condition on the event time, and moves no condition of the query below rand(). Spark
@@ -129,13 +127,19 @@ class Streams:
             stream.createOrReplaceTempView(view)
 
     @staticmethod
-    def _guarded(stream: DataFrame, event_time: str, until: str, observation_name: str | None) -> DataFrame:
-        """A stream in which times too far ahead are replaced; an observation below it counts the times as they are."""
+    def _guarded(stream: DataFrame, event_time: str, until: str, observation: str | None) -> DataFrame:
+        """A stream with `ASIDE` for times too far ahead; an observation below it counts the times as they are."""
         name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
-        if observation_name is not None:
-            counts = [expression(stream, sql) for sql in observation(backticked(name), until)]
-            stream = stream.observe(observation_name, *counts)
-        return stream.withColumn(name, expression(stream, guarded(backticked(name), until)))
+        time = backticked(name)
+        if observation is not None:
+            counts = (
+                f"count_if({time} IS NULL) AS untimed",
+                f"count_if({time} >= {until}) AS ahead",
+                f"max(unix_micros(CASE WHEN {time} >= {until} THEN {time} END)) AS furthest",
+                f"min(unix_micros({time})) AS earliest",
+            )
+            stream = stream.observe(observation, *(expression(stream, count) for count in counts))
+        return stream.withColumn(name, expression(stream, f"CASE WHEN {time} >= {until} THEN {ASIDE} ELSE {time} END"))
 
     def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
         """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""
@@ -210,11 +214,7 @@ class Streams:
             rows.createOrReplaceTempView(view)
 
     def records(self, source: Kafka, places: Positions) -> list[tuple[str, int, int, int, int]]:
-        """Some records of Kafka: topic, partition, offset, time in microseconds, and a hash of key and value.
-
-        Args:
-            places: topic -> partition -> offset. A record that is gone is left out.
-        """
+        """Some records of Kafka, as `Kafka.records` has them."""
         with spark_errors():
             return source.records(self._spark, places)
 
@@ -264,56 +264,3 @@ def is_ahead(watermark: datetime, max_future: Interval) -> bool:
     """Whether a watermark is further ahead of the clock than a time may be, and no flush has set it."""
     until = datetime.now(timezone.utc) + timedelta(microseconds=max_future.micros)
     return until < watermark and watermark.year < 9000
-
-
-def guarded(time: str, until: str) -> str:
-    """A time, or `ASIDE` where it is too far ahead, as SQL."""
-    return f"CASE WHEN {time} >= {until} THEN {ASIDE} ELSE {time} END"
-
-
-def is_in_time(time: str) -> str:
-    """Whether a guarded time isn't too far ahead, as SQL; Spark moves no condition on the time below the watermark."""
-    return f"coalesce({time} <> {ASIDE}, TRUE)"
-
-
-def observation(time: str, until: str) -> tuple[str, ...]:
-    """Aggregates over the rows of a stream: what is to be known of their times."""
-    return (
-        f"count_if({time} IS NULL) AS untimed",
-        f"count_if({time} >= {until}) AS ahead",
-        f"max(unix_micros(CASE WHEN {time} >= {until} THEN {time} END)) AS furthest",
-        f"min(unix_micros({time})) AS earliest",
-    )
-
-
-@dataclass(frozen=True)
-class Observed:
-    """The times of the rows of a micro-batch, as Spark has observed them in the query itself."""
-
-    untimed: int = 0
-    ahead: int = 0
-    furthest: datetime | None = None
-    earliest: datetime | None = None
-
-    @classmethod
-    def read(cls, metrics: Mapping[str, Any]) -> Observed | None:
-        """What is observed in all streams of a query; None where none is."""
-        found = [facts for name, facts in metrics.items() if name.startswith(OBSERVED)]
-        if not found:
-            return None
-        furthest = [moment(f["furthest"]) for f in found if f.get("furthest") is not None]
-        earliest = [moment(f["earliest"]) for f in found if f.get("earliest") is not None]
-        return cls(
-            sum(int(f.get("untimed") or 0) for f in found),
-            sum(int(f.get("ahead") or 0) for f in found),
-            max(furthest, default=None),
-            min(earliest, default=None),
-        )
-
-
-def moment(micros: int) -> datetime:
-    """A moment from microseconds since the epoch; the first or last that Python has for one beyond."""
-    try:
-        return EPOCH + timedelta(microseconds=int(micros))
-    except OverflowError:
-        return (datetime.max if micros > 0 else datetime.min).replace(tzinfo=timezone.utc)

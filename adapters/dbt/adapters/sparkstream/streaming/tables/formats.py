@@ -1,6 +1,6 @@
 """Formats of tables and folders: a record for each, with all that a run asks of it.
 
-A new format is a record here, a class in `parts._TABLES`, and a sink in `worker`.
+A new format is a record here, a class in `job._TABLES`, and a sink in `worker`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Parts of a run: a model's table, sources, query, sink and sidecar folders, in a session of its own."""
+"""Job on a streaming model: a run or a backfill, with the model's table, sources, query, sink and sidecar folders."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
@@ -20,20 +19,18 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
     OnSessions,
     OnSlices,
 )
-from dbt.adapters.sparkstream.streaming.decide import Wanted
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.reports.late_rows import side_tables
-from dbt.adapters.sparkstream.streaming.sidecars import OpenWindows, Sidecars, definition_folder
+from dbt.adapters.sparkstream.streaming.sidecars import OpenWindows, Sidecars
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
-from dbt.adapters.sparkstream.streaming.spark.checkpoint import Recorded, done_folder
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import done_folder
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine, Rows
 from dbt.adapters.sparkstream.streaming.spark.streams import limit
 from dbt.adapters.sparkstream.streaming.tables.delta import DeltaTable
-from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, DELTA, FILE_FORMATS, ICEBERG
+from dbt.adapters.sparkstream.streaming.tables.formats import DELTA, FILE_FORMATS, ICEBERG
 from dbt.adapters.sparkstream.streaming.tables.iceberg import IcebergTable
 from dbt.adapters.sparkstream.streaming.tables.plain_files import FileTable
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
@@ -51,13 +48,17 @@ def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
 
 
 @dataclass
-class Parts:
-    """What a run or a backfill of a model works with."""
+class Job:
+    """A run or a backfill of a model, in a session of its own.
+
+    Attributes:
+        report: told, in a line, what is worth telling while it goes on.
+    """
 
     model: Model
     plan: StreamPlan
     engine: Engine
-    report: Callable[[str], None]
+    report: Callable[[str], None] = lambda line: None
     warn: Callable[[str], None] = lambda text: None
 
     def __post_init__(self) -> None:
@@ -67,7 +68,26 @@ class Parts:
         self.sidecars = Sidecars(self.engine, self.table, self.model, self.views, self.report)
 
     # -- the query ---------------------------------------------------------------------------------
-    def define(self, source: StreamSource, flush: str | None = None) -> StreamSource:
+    def load(self, flush: str | None = None) -> tuple[Rows, Definition]:
+        """The streaming query, made known to Spark with its streams, and all that its table depends on.
+
+        Args:
+            flush: a folder whose rows move the watermark and are no rows of a stream.
+        """
+        model, plan = self.model, self.plan
+        sources = tuple(self._define(source, flush) for source in model.sources if source.view in plan.streams)
+        for stage in plan.stages:
+            self.engine.add_stage(stage)
+        rows = self.engine.query(plan)
+        if not rows.frame.isStreaming:
+            raise StreamingError(
+                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
+            )
+        columns = self.engine.table_columns(plan.ending, rows)
+        flushes, zone, lateness = model.config.flush is not None, self.engine.zone(), model.config.lateness
+        return rows, Definition(model.sql, model.dialect, sources, columns, flushes, zone, plan.keeps, lateness)
+
+    def _define(self, source: StreamSource, flush: str | None) -> StreamSource:
         """Makes a stream known to Spark; the model's own event time and watermark where it has none."""
         config = self.model.config
         options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
@@ -96,28 +116,6 @@ class Parts:
         source = replace(source, event_time=event_time, watermark=watermark)
         self.engine.streams.define(source, stream, flush, until, observed)
         return source
-
-    def defined(self, flush: str | None = None) -> list[StreamSource]:
-        """The streams that the query reads, made known to Spark."""
-        return [self.define(source, flush) for source in self.model.sources if source.view in self.plan.streams]
-
-    def understood(self) -> tuple[Rows, tuple[tuple[str, str], ...]]:
-        """The streaming query, and the columns that the table gets."""
-        for stage in self.plan.stages:
-            self.engine.add_stage(stage)
-        rows = self.engine.query(self.plan)
-        if not rows.streams:
-            raise StreamingError(
-                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
-            )
-        return rows, self.engine.table_columns(self.plan.ending, rows)
-
-    def definition(self, sources: Sequence[StreamSource], columns: Sequence[tuple[str, str]]) -> Definition:
-        """The query, with all that its table depends on."""
-        model = self.model
-        flushes, zone, late = model.config.flush is not None, self.engine.zone(), model.config.lateness
-        keeps, streams, given = self.plan.keeps, tuple(sources), tuple(columns)
-        return Definition(model.sql, model.dialect, streams, given, flushes, zone, keeps, late)
 
     def check_columns(self, columns: Sequence[tuple[str, str]]) -> None:
         """Looks whether contract, topic and views of open windows take the columns, before any row is in the table."""
@@ -191,53 +189,3 @@ class Parts:
         if isinstance(ending, OnSessions):
             return RowStore(**common)
         return SliceStore(flag=NEW, kept=KEPT, corrects=ending.corrected is not None, **common)
-
-
-class Standing:
-    """The answers for a decision (`decide.Facts`), each asked once: of the checkpoint, the sources and the files."""
-
-    def __init__(self, parts: Parts, ledger: Ledger, wanted: Wanted) -> None:
-        self._parts = parts
-        self._ledger = ledger
-        self._wanted = wanted
-        self._checkpoint = parts.sidecars.checkpoint(ledger)
-        parts.sources.look_again()
-
-    @cached_property
-    def recorded(self) -> Recorded:
-        return Recorded.of(self._parts.engine, self._checkpoint, self._ledger.batch)
-
-    @cached_property
-    def made_for(self) -> Sequence[str]:
-        return self._parts.engine.folders.lines(definition_folder(self._checkpoint))
-
-    def another(self, source: StreamSource, before: str) -> str | None:
-        return self._parts.sources.is_another(source, before)
-
-    def has_rows_to_read(self) -> bool:
-        return self._parts.sources.has_rows_to_read(self._wanted.sources, self._checkpoint, self.recorded)
-
-    def are_sources_as_read(self) -> bool:
-        return self._parts.sources.are_as_read(self._wanted.sources, self.recorded)
-
-    def is_table_as_left(self) -> bool:
-        model, table, ledger = self._parts.model, self._parts.table, self._ledger
-        if not table.is_tidy(ledger) or (
-            model.config.keep_late and not self._parts.engine.exists(side_tables(model)[0])
-        ):
-            return False
-        try:
-            table.check_foreign(ledger, self.recorded.begun, model.config.on_foreign_write == "accept")
-        except StreamingError:
-            return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
-        return table.is_recorded(ledger) and not table.is_scattered(ledger, model.compact_every)
-
-    def has_kept_state(self) -> bool:
-        return bool(self._parts.engine.folders.stored_files(f"{self._checkpoint}/state"))
-
-    def columns(self) -> Sequence[tuple[str, str]]:
-        described = self._parts.engine.described(self._parts.model.relation)
-        return [(name, type_) for name, type_ in described if name.casefold() != BATCH]
-
-    def has_staging(self) -> bool:
-        return self._parts.sidecars.staging(self._ledger, self._wanted.definition) is not None
