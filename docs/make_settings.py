@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dbt.adapters.sparkstream.streaming import settings
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION, settings
 from dbt.adapters.sparkstream.streaming.settings import Setting
 
 PAGE = Path(__file__).with_name("settings.md")
 
 _OF = {
-    settings.STREAMING: "Streaming models",
+    MATERIALIZATION: "Streaming models",
     settings.WINDOW_REPLACE: "Incremental models with `window_replace`",
     settings.ANY: "Every model",
 }

@@ -23,6 +23,7 @@ from pyspark.sql.types import (
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.adapter import Registry
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition, digest
 from dbt.adapters.sparkstream.streaming.ledger import Holder
@@ -30,7 +31,7 @@ from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.nodes import changes_clock, read_model
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import warnings
-from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, STREAMING, Kind
+from dbt.adapters.sparkstream.streaming.settings import MEANINGLESS, NAMED, SETTINGS, Kind
 from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.engine import written_type
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
@@ -67,7 +68,7 @@ def test_other_configs_are_the_user_s_own() -> None:
 def test_each_config_is_read_and_shown_as_what_it_is() -> None:
     assert {setting.kind is Kind.WORD for setting in SETTINGS if setting.words} == {True}
     assert len(NAMED) == len(SETTINGS)
-    assert not {setting.name for setting in SETTINGS if STREAMING in setting.of} & MEANINGLESS.keys()
+    assert not {setting.name for setting in SETTINGS if MATERIALIZATION in setting.of} & MEANINGLESS.keys()
     assert next(s for s in SETTINGS if s.name == "sql_dialect").words == tuple(DIALECTS)
 
 

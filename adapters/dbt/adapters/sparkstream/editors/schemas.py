@@ -13,7 +13,7 @@ import yaml
 
 from dbt.adapters.sparkstream.compiling.packaged import documented
 from dbt.adapters.sparkstream.credentials import Method, SparkStreamCredentials
-from dbt.adapters.sparkstream.streaming import settings
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION, settings
 from dbt.adapters.sparkstream.streaming.settings import Kind, Setting
 from dbt.adapters.sparkstream.streaming.sinks import topic
 from dbt.adapters.sparkstream.streaming.sources import reader
@@ -136,7 +136,7 @@ def _without(names: Iterable[str]) -> Schema:
 
 
 def _config_of_a_model() -> Schema:
-    streams = {"materialized": {"const": settings.STREAMING}}
+    streams = {"materialized": {"const": MATERIALIZATION}}
     meta: Schema = {"type": "object", "properties": _of_models()}
     return {
         **_closed({**_of_dbt(), **_of_models(), "meta": meta}),

@@ -14,9 +14,9 @@ from dbt.adapters.sparkstream.compiling.hook import DIALECT
 from dbt.adapters.sparkstream.export import templates
 from dbt.adapters.sparkstream.export.errors import Unwritable
 from dbt.adapters.sparkstream.export.marks import Marks
-from dbt.adapters.sparkstream.export.properties import STREAMING
 from dbt.adapters.sparkstream.export.rendering import Rendered, Renderer
 from dbt.adapters.sparkstream.messages.mistakes import PACKAGES
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.settings import OURS
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Writer:
         if node.resource_type != "model":
             return False
         materialized, strategy = node.config.materialized, node.config.get("incremental_strategy")
-        if materialized == STREAMING:
+        if materialized == MATERIALIZATION:
             why = "it is a streaming model, and only the adapter runs streams"
         elif materialized != "incremental" or strategy in (None, *_STRATEGIES):
             return False

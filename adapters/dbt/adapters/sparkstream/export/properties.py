@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from dbt.adapters.sparkstream.messages.mistakes import PACKAGES
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.settings import OURS
 
-STREAMING = "streaming_incremental"
 _TESTS = ("data_tests", "tests")
 _TREES = ("models", "seeds", "snapshots", "tests", "data_tests", "sources", "analyses")
 _LISTS = ("models", "seeds", "snapshots", "sources", "tables", "columns", "analyses", "data_tests", "tests")
@@ -49,7 +49,7 @@ def _strip(entry: Any, tests: frozenset[str]) -> None:
         for given in (config, config.get("meta") or {}):
             for name in [n for n in given if n in OURS]:
                 del given[name]
-        if config.get("materialized") == STREAMING:
+        if config.get("materialized") == MATERIALIZATION:
             config["materialized"] = "table"
         if not config:
             del entry["config"]
@@ -103,7 +103,7 @@ def _prune(tree: dict[str, Any]) -> None:
         name = str(key).lstrip("+")
         if name in OURS or key in PACKAGES:
             del tree[key]
-        elif name == "materialized" and value == STREAMING:
+        elif name == "materialized" and value == MATERIALIZATION:
             tree[key] = "table"
         elif isinstance(value, dict):
             _prune(value)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -40,6 +41,8 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 if TYPE_CHECKING:
+    from openlineage.client import OpenLineageClient
+
     from dbt.adapters.sparkstream.compiling.host import Host
 
 logger = AdapterLogger("SparkStream")
@@ -84,8 +87,11 @@ class StreamingModels:
         """Of models that are compiled and have not run yet, by id, with what each is for: SQL, whether in UTC."""
         self._cancelled = threading.Event()
         self._line = ProgressLine()
-        self._client: tuple[Any] | None = None
-        """OpenLineage's client, or None for none; made when the first model runs."""
+
+    @cached_property
+    def _openlineage(self) -> OpenLineageClient | None:
+        """OpenLineage's client, made when the first model runs; None for none."""
+        return lineage.client(logger.warning)  # `--warn-error` makes no error of this warning
 
     def cancel(self) -> None:
         """Ends all runs, each when its micro-batch has ended."""
@@ -224,10 +230,10 @@ class StreamingModels:
             ):
                 told = self._lineage(model, node, engine)
                 settled = told.goes_on if told else lambda rows: None
-                run = Run(model, plan, engine, report, stops, show, self._warn, settled)
-                with told.told() if told else nullcontext(lambda outcome: None) as tell:
-                    outcome = run(lambda: adapter.drop_relation(relation), rebuild=rebuild, empty=dbtflags.is_empty())
-                    tell(outcome)
+                drop = partial(adapter.drop_relation, relation)
+                run = Run(model, plan, engine, report, self._warn, stops, show, settled)
+                does = partial(run, drop, rebuild=rebuild, empty=dbtflags.is_empty())
+                outcome = told.of_run(does) if told else does()
         interrupted = self._cancelled.is_set()
         message = outcome.message + (", interrupted: the next run goes on" if interrupted else "")
         return {"message": message, "rows": outcome.rows, "sql": plan.describe(), "interrupted": interrupted}
@@ -265,11 +271,7 @@ class StreamingModels:
     def _lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
         """What tells OpenLineage of a run; None where that isn't configured, or can't be."""
         try:
-            if self._client is None:
-                # `--warn-error` makes no error of this warning.
-                self._client = (lineage.client(logger.warning),)
-            [client] = self._client
-            if client is None:
+            if (client := self._openlineage) is None:
                 return None
             manifest: Any = self._adapter.get_macro_resolver()
             others = [manifest.nodes.get(id_) or manifest.sources.get(id_) for id_ in node["depends_on"]["nodes"]]

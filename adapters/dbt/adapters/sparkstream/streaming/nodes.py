@@ -70,30 +70,28 @@ def stream_of(
 
 def own_event_time(node: Any | None) -> str | None:
     """Event time of a node's rows; None for a streaming model, whose event time is a column of its source."""
-    return None if _streams(node) else _event_time(node)
+    return None if _streams(node) else _config(node).get("event_time") or None
 
 
 def read_event_time(node: Any | None) -> str | None:
     """The event time of what a streaming model reads, as its config has it; None of another node."""
-    return _event_time(node) if _streams(node) else None
+    return _config(node).get("event_time") or None if _streams(node) else None
 
 
-def _event_time(node: Any | None) -> str | None:
+def _config(node: Any | None) -> Any:
     config = getattr(node, "config", None)
-    return (config.get("event_time") or None) if config is not None else None
+    return {} if config is None else config
 
 
 def _streams(node: Any | None) -> bool:
-    config = getattr(node, "config", None)
-    return config is not None and config.get("materialized") == MATERIALIZATION
+    return bool(_config(node).get("materialized") == MATERIALIZATION)
 
 
 def meta_of(node: Any | None) -> Mapping[str, Any]:
     """The meta of a source; nothing of other nodes."""
     if node is None or str(node.resource_type) != "source":
         return {}
-    config = getattr(node, "config", None)
-    return {**(getattr(node, "meta", None) or {}), **((config.get("meta") if config is not None else None) or {})}
+    return {**(getattr(node, "meta", None) or {}), **(_config(node).get("meta") or {})}
 
 
 def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool) -> StreamSource:
@@ -112,10 +110,7 @@ def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool)
 
 def as_batch(relation: str, node: Any | None) -> str:
     """The relation of `stream()` where nothing streams, as in `dbt show` and unit tests."""
-    config = getattr(node, "config", None)
-    if config is None or config.get("materialized") != MATERIALIZATION:
-        return relation
-    if format_of(str(config.get("file_format"))).numbers_rows:
+    if _streams(node) and format_of(str(_config(node).get("file_format"))).numbers_rows:
         return f"(SELECT * EXCEPT ({BATCH}) FROM {relation})"
     return relation
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-STREAMING = "streaming_incremental"
+from dbt.adapters.sparkstream.streaming import MATERIALIZATION
+
 WINDOW_REPLACE = "window_replace"
 ANY = "any"
 """What a config is of: a materialization, a strategy of incremental models, or every model."""
@@ -55,7 +56,7 @@ class Setting:
     about: str
     words: tuple[str, ...] = ()
     default: str | None = None
-    of: tuple[str, ...] = (STREAMING,)
+    of: tuple[str, ...] = (MATERIALIZATION,)
     is_ours: bool = True
 
 
@@ -132,7 +133,7 @@ SETTINGS = (
         "of a streaming model: how long, in event time, late rows correct windows that are closed, with "
         "`late_rows: update`. Of `window_replace`: the delay by which a row may trail the latest one, "
         "`0 seconds` where it isn't given",
-        of=(STREAMING, WINDOW_REPLACE),
+        of=(MATERIALIZATION, WINDOW_REPLACE),
     ),
     Setting(
         "emit",
@@ -171,7 +172,7 @@ SETTINGS = (
         "`false` translates windows plainly; a streaming model keeps windows as state then, and no "
         "[slices](streaming_inside.md#slices)",
         default="true",
-        of=(STREAMING, ANY),
+        of=(MATERIALIZATION, ANY),
     ),
     Setting(
         "skewed",
@@ -185,21 +186,21 @@ SETTINGS = (
         Kind.COUNT,
         "in how many windows of `hop` or `cumulate` a row may be ([why](security.md#time-and-memory))",
         default="1000000",
-        of=(STREAMING, ANY),
+        of=(MATERIALIZATION, ANY),
     ),
     Setting(
         "max_partial_matches",
         Kind.COUNT,
         "how many partial matches a `MATCH_RECOGNIZE` may hold at once ([why](security.md#time-and-memory))",
         default="10000",
-        of=(STREAMING, ANY),
+        of=(MATERIALIZATION, ANY),
     ),
     Setting(
         "sql_dialect",
         Kind.WORD,
         "what the model's SQL is written in",
         words=("spark", "flink", "openmldb", "sqlstream"),
-        of=(STREAMING, ANY),
+        of=(MATERIALIZATION, ANY),
     ),
     Setting("arrival", Kind.TEXT, "the column that numbers rows in order of arrival; it decides ties", of=(ANY,)),
     Setting(

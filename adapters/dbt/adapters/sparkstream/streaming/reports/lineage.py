@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,7 +20,6 @@ from dbt.adapters.sparkstream.__version__ import version
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.reports.watch import Outcome
-from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
@@ -95,7 +93,7 @@ class Lineage:
         inputs += [table(catalog, name) for name in tables if name not in streams]
         outputs = [table(catalog, model.relation)]
         if model.config.topic is not None:
-            outputs.append(of_sink(model.config.topic, model.relation))
+            outputs.append(topic(model.config.topic.servers, model.config.topic.name, model.relation))
         return cls(client, model, engine, inputs, outputs, warn)
 
     def goes_on(self, rows: int) -> None:
@@ -103,20 +101,19 @@ class Lineage:
         if not self._failed:  # a server that doesn't answer takes its time
             self._tell("RUNNING", rows)
 
-    @contextmanager
-    def told(self) -> Iterator[Callable[[Outcome], None]]:
-        """Tells of a run's beginning, and of its end, however that is. Gives what is told what the run did."""
-        ended: list[Outcome] = []
+    def of_run(self, run: Callable[[], Outcome]) -> Outcome:
+        """Tells of a run's beginning, and of its end, however that is."""
         self._tell("START")
         try:
-            yield ended.append
+            outcome = run()
         except Exception as error:
             self._tell("FAIL", error=redacted(str(error)))
             raise
         except BaseException:
             self._tell("ABORT")
             raise
-        self._tell("COMPLETE", ended[-1].rows if ended else 0)
+        self._tell("COMPLETE", outcome.rows)
+        return outcome
 
     def _tell(self, what: str, rows: int | None = None, error: str | None = None) -> None:
         try:
@@ -305,8 +302,3 @@ def of_source(namespace: str, source: StreamSource) -> list[Dataset]:
     if "path" in source.reader:
         return [Dataset(*in_files(str(source.reader["path"])), view=source.view)]
     return [table(namespace, source.relation, source.view)]
-
-
-def of_sink(sink: Topic, relation: str) -> Dataset:
-    """The topic that a model's rows are sent to."""
-    return topic(sink.servers, sink.name, relation)

@@ -61,10 +61,6 @@ class Rows:
     columns: tuple[tuple[str, str], ...]
     frame: DataFrame
 
-    @property
-    def streams(self) -> bool:
-        return bool(self.frame.isStreaming)
-
 
 _MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 _RENAMES = "FileSystemBasedCheckpointFileManager"
@@ -192,6 +188,7 @@ class Engine:
         with spark_errors(f"the type {type_!r}"):
             return written_type(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType)
 
+    @spark_errors()
     def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The columns of several queries together, by name."""
         return self._understood(self._union(queries)).columns
@@ -205,21 +202,22 @@ class Engine:
             overwrite(rows.selectExpr(*values), table)
 
     def _union(self, queries: Sequence[str]) -> DataFrame:
-        with spark_errors():
-            rows = self._spark.sql(queries[0])
-            for query in queries[1:]:
-                rows = rows.unionByName(self._spark.sql(query), allowMissingColumns=True)
-            return rows
+        rows = self._spark.sql(queries[0])
+        for query in queries[1:]:
+            rows = rows.unionByName(self._spark.sql(query), allowMissingColumns=True)
+        return rows
 
+    @spark_errors()
     def add_stage(self, stage: Stage) -> None:
         """Makes a window function known under a name, its window's end marked as what the watermark closes."""
-        with spark_errors():
-            rows = self._spark.sql(stage.sql)
-            metadata = {field.name.casefold(): dict(field.metadata) for field in rows.schema.fields}
-        if not rows.isStreaming:
-            with spark_errors():
-                rows.createOrReplaceTempView(stage.view)
-            return
+        rows = self._spark.sql(stage.sql)
+        if rows.isStreaming:
+            rows = self._closable(rows, stage)
+        rows.createOrReplaceTempView(stage.view)
+
+    @staticmethod
+    def _closable(rows: DataFrame, stage: Stage) -> DataFrame:
+        metadata = {field.name.casefold(): dict(field.metadata) for field in rows.schema.fields}
         delay: Any = next((m[DELAY] for m in metadata.values() if DELAY in m), 0)
         if stage.time is not None:
             time = marks_of(stage.view.strip("_").rsplit("_", 1)[0].upper(), stage.time, metadata)
@@ -231,19 +229,17 @@ class Engine:
             if field.name.casefold() in {name.casefold() for name in stage.closes}:
                 marks[CLOSES] = delay
             if marks != dict(field.metadata):
-                with spark_errors():
-                    rows = _marked(rows, field.name, marks)
-        with spark_errors():
-            rows.createOrReplaceTempView(stage.view)
+                rows = _marked(rows, field.name, marks)
+        return rows
 
+    @spark_errors()
     def query(self, plan: StreamPlan) -> Rows:
         """The rows of a plan's query. Rows that have to wait leave when the watermark has passed the marked column."""
-        with spark_errors():
-            self._leave_semi_joins()
-            rows = self._spark.sql(plan.query)
-            if plan.waits_longer and plan.time is not None:
-                rows = _marked(rows, plan.time, {DELAY: 0})  # it is computed, so Spark doesn't know it as a time
-            fields = rows.schema.fields
+        self._leave_semi_joins()
+        rows = self._spark.sql(plan.query)
+        if plan.waits_longer and plan.time is not None:
+            rows = _marked(rows, plan.time, {DELAY: 0})  # it is computed, so Spark doesn't know it as a time
+        fields = rows.schema.fields
         if plan.time is not None:
             marks = {field.name.casefold(): dict(field.metadata) for field in fields}
             marks_of(plan.ending.part if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
@@ -257,11 +253,10 @@ class Engine:
                 )
             names = ", ".join(backticked(field.name) for field in fields)
             rows.createOrReplaceTempView("__open_rows")
-            with spark_errors():
-                rows = self._spark.sql(
-                    f"SELECT inline(collect_list(struct({names}))) FROM __open_rows "
-                    f"WHERE {backticked(marked[0])} IS NOT NULL GROUP BY {backticked(marked[0])}"
-                )
+            rows = self._spark.sql(
+                f"SELECT inline(collect_list(struct({names}))) FROM __open_rows "
+                f"WHERE {backticked(marked[0])} IS NOT NULL GROUP BY {backticked(marked[0])}"
+            )
         return self._understood(rows)
 
     def _leave_semi_joins(self) -> None:
@@ -320,8 +315,7 @@ class Engine:
 
     @staticmethod
     def _understood(rows: DataFrame) -> Rows:
-        with spark_errors():
-            return Rows(tuple((f.name, written_type(f.dataType)) for f in rows.schema.fields), rows)
+        return Rows(tuple((f.name, written_type(f.dataType)) for f in rows.schema.fields), rows)
 
     def start(
         self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None, mode: str
