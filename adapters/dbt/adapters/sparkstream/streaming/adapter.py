@@ -72,7 +72,6 @@ class Registry:
             return name
 
     def of(self, model: str) -> Mapping[str, StreamSource]:
-        """The streams of a model, by name."""
         with self._lock:
             return dict(self._streams.get(model, {}))
 
@@ -133,7 +132,7 @@ class StreamingModels:
     @property
     def _shown(self) -> bool:
         """Whether a model's rows are only looked at."""
-        return dbtflags.which() in nodes.SHOWN or self._adapter.connections.notes is not None
+        return dbtflags.which() == "show" or self._adapter.connections.notes is not None
 
     def _node(self, relation: str) -> Any | None:
         """What of the project is behind a relation."""
@@ -147,10 +146,9 @@ class StreamingModels:
     def compiled(self, node: Any, sql: str) -> str:
         """The compiled SQL of a streaming model, once it is certain that it can stream."""
         plan = self.planned(node, sql)
-        return plan.describe() if dbtflags.which() in nodes.COMPILED else sql
+        return plan.describe() if dbtflags.which() in ("compile", "generate") else sql
 
     def planned(self, node: Any, sql: str) -> StreamPlan:
-        """The plan of a streaming model."""
         connections = self._adapter.connections
         with self.as_dbt_errors():
             config = StreamConfig.read(node.config.to_dict(omit_none=True), connections.project)
@@ -208,7 +206,6 @@ class StreamingModels:
     def run(
         self, node: Mapping[str, Any], sql: str, relation: Any, rebuild: bool = False, run_id: str = ""
     ) -> dict[str, Any]:
-        """Runs a streaming model."""
         adapter = self._adapter
         model = self._read(node, sql, relation, run_id)
         interval = (model.config.interval or stopping.DEFAULT_INTERVAL) if stopping.is_on() else None

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
@@ -53,7 +54,7 @@ class Lease:
     @property
     def holder(self) -> Holder:
         """This run, with a new sign of life."""
-        return self._mine.now()
+        return replace(self._mine, alive=time.time())
 
     def made(self, ledger: Ledger) -> None:
         """Says that the table was made with this run as its holder: of two runs that make it at once, one fails."""

@@ -11,8 +11,8 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
@@ -87,10 +87,6 @@ class Holder:
     def text(self) -> str:
         """JSON text that `read` reads."""
         return json.dumps(asdict(self))
-
-    def now(self) -> Holder:
-        """The same run, with a new sign of life."""
-        return replace(self, alive=time.time())
 
     def is_here(self) -> bool:
         """Whether its pid is one of this machine's and container's."""
@@ -205,16 +201,14 @@ def properties(**changes: Any) -> dict[str, str]:
     Args:
         changes: name of a field -> its value; None and False for nothing.
     """
-    return dict(_written(changes))
-
-
-def _written(changes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    found: dict[str, str] = {}
     for name, value in changes.items():
         if name in ("of", "whole"):
-            yield from ((stage.keys[name], text) for stage, text in value.items())
+            found |= {stage.keys[name]: text for stage, text in value.items()}
         else:
             metadata = _FIELDS[name]
-            yield metadata["key"], "" if value is None or value is False else metadata["write"](value)
+            found[metadata["key"]] = "" if value is None or value is False else metadata["write"](value)
+    return found
 
 
 def is_over(since: float | None) -> bool:

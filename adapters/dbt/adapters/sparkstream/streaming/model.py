@@ -101,20 +101,18 @@ class StreamConfig:
                 "on_schema_change has no meaning here: other columns are another query\n"
                 "  write on_query_change='rebuild' to have the table rebuilt then"
             )
-        late_rows, file_format = _word(given, "late_rows"), _text(given, "file_format")
         own = {field.name for field in dataclasses.fields(cls)}
-        read_so = [setting for setting in SETTINGS if setting.name in own and setting.kind in _READERS]
-        plain = {setting.name: _READERS[setting.kind](given, setting.name) for setting in read_so}
+        plain = {s.name: _READERS[s.kind](given, s.name) for s in SETTINGS if s.name in own and s.kind in _READERS}
         others: dict[str, Any] = {
             "watermark": read_interval("watermark", given["watermark"]) if "watermark" in given else None,
             "max_future": _max_future(given.get("max_future", NAMED["max_future"].default)),
             "interval": interval,
-            "keep_late": late_rows in ("keep", UPDATE),
+            "keep_late": _word(given, "late_rows") in ("keep", UPDATE),
             "lateness": _lateness(given),
             "shows_open": _word(given, "emit") == "open",
             "keep_unreadable": _word(given, "unreadable_rows") == "keep",
             "topic": Topic.read(given["sink"], root) if "sink" in given else None,
-            "file_format": (file_format or str(NAMED["file_format"].default)).lower(),
+            "file_format": (plain["file_format"] or str(NAMED["file_format"].default)).lower(),
             "tblproperties": tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
         }
         read = cls(**{**plain, **others})

@@ -24,15 +24,8 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
-SHOWN = ("show",)
-"""dbt's commands in which a streaming model is a query like any other."""
-
-COMPILED = ("compile", "generate")
-"""dbt's commands that show what would run."""
-
 
 def is_streaming(resource_type: str, materialized: str) -> bool:
-    """Whether a node is a streaming model."""
     return str(resource_type) == "model" and materialized == MATERIALIZATION
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.decide import Due, Standing, Wanted, check_replaceable, decide
-from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.job import Job
 from dbt.adapters.sparkstream.streaming.lease import Lease
 from dbt.adapters.sparkstream.streaming.ledger import Ledger, Stage
@@ -95,7 +94,10 @@ class Run(Job):
                 return Outcome("made, with no rows read", 0)
             checkpoint = self.sidecars.checkpoint(ledger)
             if ledger.query != definition.fingerprint:
-                self._go_on_with(definition, checkpoint)
+                # An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
+                self.engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
+                self.table.add_columns(definition.columns)
+                self.table.note(query=definition.fingerprint)
             try:
                 return self._process(rows, wanted, checkpoint, begun, lease)
             except StreamingError as error:
@@ -159,15 +161,6 @@ class Run(Job):
 
     def _ends(self, lease: Lease) -> bool:
         return self.stopping() or lease.is_told_to_end
-
-    def _go_on_with(self, definition: Definition, checkpoint: str) -> None:
-        """Records the changed query with the table, and adds the query's new columns to it.
-
-        An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
-        """
-        self.engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
-        self.table.add_columns(definition.columns)
-        self.table.note(query=definition.fingerprint)
 
     def _make(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None] | None) -> Ledger:
         """Makes the table, in place of the existing one, and gives what is recorded of it."""

@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.sql.core.interval import Interval
@@ -52,14 +52,11 @@ class Announced:
         private.replace(self._run, Holder.mine().text())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._run.unlink(missing_ok=True)
         self._stop.unlink(missing_ok=True)
 
     def is_told(self) -> bool:
-        """Whether the run is told to end."""
         return self._stop.exists()
 
     def holder(self) -> Holder | None:
@@ -71,7 +68,6 @@ class Announced:
             return None
 
     def tell(self, holder: Holder) -> None:
-        """Tells the run to end."""
         private.write(self._stop, "")
 
 

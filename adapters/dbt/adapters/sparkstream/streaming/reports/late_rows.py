@@ -122,22 +122,17 @@ class LateRows:
 
     def of(self, batch: MicroBatch) -> LeftOut:
         """The rows of a micro-batch that no window has, or that can't be read, which are kept; as exact as can be."""
-        left_out = self._of_no_window(batch)
-        found = self._unreadable(batch.number) if batch.left_out.unreadable else None
-        return replace(left_out, unreadable=batch.left_out.unreadable if found is None else found)
+        reported = left_out = batch.left_out
+        if reported.late or batch.is_odd or (self.plan.slices and batch.is_behind):
+            found = self._found(batch.number) or reported
+            # Which rows a join of streams has dropped, nothing but Spark knows.
+            left_out = found if self.plan.late else replace(found, late=reported.late)
+        unreadable = self._unreadable(batch.number) if reported.unreadable else None
+        return replace(left_out, unreadable=reported.unreadable if unreadable is None else unreadable)
 
     def of_earlier(self, batch: int) -> LeftOut:
         """The same, for a micro-batch of a run that ended before it counted them."""
         return replace(self._found(batch) or LeftOut(), unreadable=self._unreadable(batch) or 0)
-
-    def _of_no_window(self, batch: MicroBatch) -> LeftOut:
-        reported = batch.left_out
-        may_have_some = reported.late or batch.is_odd or (self.plan.slices and batch.is_behind)
-        found = self._found(batch.number) if may_have_some else None
-        if found is None:
-            return reported
-        # Which rows a join of streams has dropped, nothing but Spark knows.
-        return found if self.plan.late else replace(found, late=reported.late)
 
     def _found(self, batch: int) -> LeftOut | None:
         """Counts the rows of a micro-batch that no window has, and keeps them; None where they can't be read again."""

@@ -131,29 +131,21 @@ def _facts(row: Mapping[str, Any], sums: Sequence[str]) -> dict[str, Any]:
 
 
 def prometheus(streams: Streams) -> str:
-    """The metrics in Prometheus' text format."""
-    lines = _metric(
-        "up", "gauge", "1 while a run of the model is on its way", streams, lambda s: int(s["status"] == RUNNING)
-    )
+    up = [int(stream["status"] == RUNNING) for stream in streams]
+    lines = _metric("up", "gauge", "1 while a run of the model is on its way", streams, up)
     for key, (name, text, factor) in _GAUGES.items():
-        lines += _metric(
-            name,
-            "gauge",
-            text,
-            streams,
-            lambda s, k=key, f=factor: None if s.get(k) is None else s[k] if f == 1 else s[k] * f,
-        )
+        values = [None if stream.get(key) is None else stream[key] * factor for stream in streams]
+        lines += _metric(name, "gauge", text, streams, values)
     for key in TOTALS + LEFT_OUT:
         text = COLUMNS[key][1].partition(";")[0]
-        lines += _metric(f"{key}_total", "counter", text, streams, lambda s, k=key: s.get(k))
+        lines += _metric(f"{key}_total", "counter", text, streams, [stream.get(key) for stream in streams])
     return "\n".join(lines) + "\n"
 
 
-def _metric(name: str, kind: str, text: str, streams: Streams, value_of: Any) -> list[str]:
-    values = [(stream, value_of(stream)) for stream in streams]
+def _metric(name: str, kind: str, text: str, streams: Streams, values: Sequence[float | None]) -> list[str]:
     lines = [
         f'sparkstream_{name}{{model="{_label(stream["model"])}",relation="{_label(stream["relation"])}"}} {value:.15g}'
-        for stream, value in values
+        for stream, value in zip(streams, values, strict=True)
         if value is not None
     ]
     return [f"# HELP sparkstream_{name} {text}", f"# TYPE sparkstream_{name} {kind}", *lines] if lines else []

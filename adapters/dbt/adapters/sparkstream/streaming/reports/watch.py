@@ -38,8 +38,7 @@ class Watch:
 
     Args:
         ledger: what was recorded of the model's table when the query began.
-        late: counts the rows that no window has.
-        identities: for each source, what tells it from a new source of the same name.
+        identities: as `Ledger.sources` has them.
 
     Attributes:
         rows: how many rows the micro-batches that are recorded have appended.
@@ -73,7 +72,6 @@ class Watch:
             self.finished = max(self.finished, number)
 
     def add(self, batch: MicroBatch) -> None:
-        """Adds a micro-batch that has ended."""
         if self.progress.last is not None:
             # Spark forgets old reports, where counting late rows takes longer than the micro-batches do.
             self.add_earlier(range(self.progress.last.number + 1, batch.number))

@@ -155,13 +155,8 @@ class Recorded:
         if begun in (-1, numbers[-1]):  # there may be others
             begun = _last(engine, f"{checkpoint}/offsets")
         # The only folder whose name isn't Spark's has the sink's note.
-        done_there = [
-            _done(line)[0]
-            for folder in found
-            if folder.endswith("_done")
-            for lines in found[folder].values()
-            for line in lines
-        ]
+        notes = [lines for folder, files in found.items() if folder.endswith("_done") for lines in files.values()]
+        done_there = [_done(line)[0] for lines in notes for line in lines]
         committed = max(_numbers(commits), default=-1)
         if committed in (-1, numbers[-1]) and begun >= 0:  # there may be others
             committed = _last(engine, f"{checkpoint}/commits")

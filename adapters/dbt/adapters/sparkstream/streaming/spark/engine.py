@@ -150,7 +150,6 @@ class Engine:
         return self.zone() in UTC
 
     def exists(self, table: str) -> bool:
-        """Whether there is a table or view of this name."""
         with spark_errors():
             return bool(self._spark.catalog.tableExists(table))
 
@@ -164,7 +163,6 @@ class Engine:
         return listed_at_once(self._spark, folder)
 
     def columns(self, table: str) -> list[str]:
-        """The names of a table's columns."""
         with spark_errors():
             return list(self._spark.table(table).columns)
 
@@ -175,7 +173,6 @@ class Engine:
 
     @property
     def version(self) -> str:
-        """Spark's version."""
         return str(self._spark.version)
 
     def setting(self, name: str) -> str:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_ALL = {"recursiveFileLookup": "true"}
-"""The option that has Spark list all that is below a folder."""
-
 _IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 """The setting with the number of folders from which Spark lists them in a job."""
 
@@ -114,7 +111,7 @@ class Folders:
             options: of a source that lists its files; its path may have wildcards.
         """
         if options is None:
-            path, options = exactly(path), _ALL
+            path, options = exactly(path), {"recursiveFileLookup": "true"}
         # And not the content, which Spark doesn't read then. Partitions may have the names of the format's columns.
         with _no_folder(), spark_errors(), listed_at_once(self._spark, path):
             files = self._spark.read.format("binaryFile").options(**options).load(path)
@@ -212,5 +209,4 @@ def _pattern(glob: str) -> str:
 
 
 def parent_of(folder: str) -> str:
-    """The folder that a folder lies in."""
     return folder.rstrip("/").rpartition("/")[0]

@@ -152,7 +152,6 @@ class Progress:
     watermark: datetime | None = None
 
     def add(self, batch: MicroBatch) -> None:
-        """Adds a micro-batch."""
         self.many += 1
         self.rows += batch.rows
         self.milliseconds += batch.milliseconds
@@ -235,7 +234,7 @@ class Running:
         """The last report that was read."""
         self._is_stopped = False
 
-    def batches(self, pause: float = 0.2) -> Iterator[list[MicroBatch]]:
+    def batches(self) -> Iterator[list[MicroBatch]]:
         """What has happened since the last time, again and again until the query has ended."""
         while True:
             with spark_errors():
@@ -252,7 +251,7 @@ class Running:
                 if failure is not None and not self._is_stopped:
                     raise StreamingError(said(failure)) from failure
                 return
-            self._wait(pause)
+            self._wait()
 
     def _reported(self) -> list[MicroBatch]:
         """What Spark has reported lately; nothing where it has reported nothing since the last time."""
@@ -271,10 +270,10 @@ class Running:
         with spark_errors():
             return str(self._query.status["message"])
 
-    def _wait(self, seconds: float) -> None:
+    def _wait(self) -> None:
         with spark_errors():
             try:
-                self._query.awaitTermination(max(1, round(seconds)))
+                self._query.awaitTermination(1)
             except Exception as error:
                 from pyspark.errors import StreamingQueryException
 

@@ -82,12 +82,7 @@ class Streams:
         self._schemas[relation].learn(schema)
 
     def define(
-        self,
-        source: StreamSource,
-        stream: DataFrame,
-        flush: str | None = None,
-        until: str | None = None,
-        observed: bool = False,
+        self, source: StreamSource, stream: DataFrame, flush: str | None, until: str | None, observed: bool
     ) -> None:
         """Makes a stream known under its name, with the watermark that its source names.
 
@@ -186,9 +181,12 @@ class Streams:
                 rows = source.rows(self._spark)
         except StreamingError as error:
             if not (is_question and source.states_columns):
-                if (told := _without_batch(error, source)) is None:
+                if source.without_batch is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
                     raise
-                raise told from error
+                raise StreamingError(
+                    f"{source.relation} is read as a stream alone, and not by a batch: it is {source.name}\n"
+                    f"  {source.without_batch}"
+                ) from error
             with spark_errors(f"can't read {source.relation}"):
                 rows = source.without_rows(self._spark)
         with spark_errors(f"can't read {source.relation}"):
@@ -217,16 +215,6 @@ class Streams:
         """Some records of Kafka, as `Kafka.records` has them."""
         with spark_errors():
             return source.records(self._spark, places)
-
-
-def _without_batch(error: StreamingError, source: StreamSource) -> StreamingError | None:
-    """Words about a source without batch reading; None for another error."""
-    if source.without_batch is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
-        return None
-    return StreamingError(
-        f"{source.relation} is read as a stream alone, and not by a batch: it is {source.name}\n"
-        f"  {source.without_batch}"
-    )
 
 
 def marks_of(function: str, time: str, metadata: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
