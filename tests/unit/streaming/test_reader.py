@@ -66,6 +66,7 @@ def test_no_reader() -> None:
         ({**KAFKA, "value_format": "json"}, ["needs the schema of the value", "schema: 'id bigint"]),
         ({**KAFKA, "value_options": {"sep": ";"}}, ["value_options", "value_format: json"]),
         ({**KAFKA, **JSON, "value_options": {"mode": "FAILFAST"}}, ["can't have mode", "left out, counted and kept"]),
+        ({**KAFKA, **JSON, "value_options": {"MODE": "FAILFAST"}}, ["can't have MODE"]),
         ({**KAFKA, "path": "bids"}, ["kafka has no path", "subscribe: bids"]),
         ({**KAFKA, "schema": "id bigint"}, ["nothing says how it is written", "value_format"]),
         ({"format": "kafka", "options": {"subscribe": "bids"}}, ["where Kafka is", "kafka.bootstrap.servers"]),
