@@ -2,17 +2,16 @@
 
 The plain translation gives every row, or every copy of a row in HOP, both bounds in the type of the time column, and
 groups by both. Where the time is a TIMESTAMP, each bound is a time on the clock that becomes an instant, which takes
-longer than aggregating the row; where it is a TIMESTAMP_NTZ, the end is a key that follows from the start. With bounds
-once per group, HOP costs no more than `window()` written by hand. It serves where slices don't: for windows that
-overlap little, and for aggregates that need all rows at once.
+longer than aggregating the row. With bounds once per group, HOP costs no more than `window()` written by hand. It
+serves where slices don't: for windows that overlap little, and for aggregates that need all rows at once.
 """
 
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
+from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Tumble, WindowFunction
-from dbt.adapters.sparkstream.sql.core.writing import Select, named, parenthesized, placed
+from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
@@ -52,22 +51,22 @@ class TumbleGroups(AggregateRule[Tumble]):
     identity = frozenset(WINDOW_COLUMNS)
 
     def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:
-        """For a TUMBLE of a time whose type is known: no other statement is parsed again for it."""
+        """For a TUMBLE of a time that is known to be a TIMESTAMP: no other statement is parsed again for it."""
         time = resolver.columns(function.this).find(function.timecol.name)
-        return time is not None and time.type in (LTZ, NTZ) and super().may_apply(function, resolver)
+        return time is not None and time.type == LTZ and super().may_apply(function, resolver)
 
     def pays(self, window: Tumble) -> None:
         """It pays for every TUMBLE."""
 
     def check(self, aggregate: WindowAggregate) -> None:
-        if aggregate.time_type() not in (LTZ, NTZ):
-            raise NoRule("the type of the time isn't known")
+        if aggregate.time_type() != LTZ:
+            raise NoRule("the time isn't known to be a TIMESTAMP, and bounds of a TIMESTAMP_NTZ take no time")
         check_one_window(aggregate, self.identity)
 
     def rewrite(self, aggregate: WindowAggregate, window: Tumble, indent: str) -> str:
         slices = Slices(aggregate, window.size, 1, window.offset, whole)
         rows, start = slices.clock.slices(slices.relation, window.size, window.offset)
-        query = slices.query(named({"__start": start}), rows, start)
+        query = slices.query([f"{start} AS __start"], rows, start)
         bounds = slices.columns_until("__start", "__start", window.size)
         result = slices.result(Cells(Select(["*"], query)), bounds)
         return placed(parenthesized(result, f"tumble: {window.words()} on {slices.time}"), indent)
