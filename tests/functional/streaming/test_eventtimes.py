@@ -62,8 +62,7 @@ def test_a_row_of_2099_makes_no_other_late(feed: Feed, name: str, flush: bool | 
     feed.spark.sql(f"CREATE TABLE {feed.schema}.clean LIKE {feed.schema}.bid")
     add(feed, (1, 1000), (2, FAR), (3, None), (4, 1035))
     first = feed.run(sql, **options)
-    many = 2 if name == "self_join" else 1  # each side has them
-    assert f"{many} row{'s' * (many > 1)} too far ahead, {many} row{'s' * (many > 1)} without a time" in first.message
+    assert "1 row too far ahead, 1 row without a time" in first.message  # a self-join's sides have the same rows
     add(feed, (5, 1030), (6, 1060), (7, FAR + 5))
     second = feed.run(sql, **options)
     assert second.late == 0
@@ -72,8 +71,8 @@ def test_a_row_of_2099_makes_no_other_late(feed: Feed, name: str, flush: bool | 
     feed.run(sql, **options)
     kept = feed.spark.table(f"{feed.schema}.model__late").select("id", "reason").collect()
     ahead, untimed = "time too far ahead", "no event time"
-    assert sorted(map(tuple, kept)) == sorted([(2, ahead), (3, untimed), (7, ahead)] * many)
-    assert left(feed) == [(0, many, many), (0, many, 0)]
+    assert sorted(map(tuple, kept)) == [(2, ahead), (3, untimed), (7, ahead)]
+    assert left(feed) == [(0, 1, 1), (0, 1, 0)]
     # Whatever the rows left out are, the table is that of the others.
     feed.spark.sql(
         f"INSERT OVERWRITE {feed.schema}.clean SELECT * FROM {feed.schema}.bid WHERE ts < timestamp_seconds({FAR})"
