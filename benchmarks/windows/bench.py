@@ -113,7 +113,7 @@ def in_turn(names: list[str], run: int) -> list[str]:
     """The order of engines in a run: who begins differs, and each second run goes backwards.
 
     A Spark that is asked behind another Spark finds its code warm and the files read. `[ours, Spark, Polars]` in that
-    order alone would give Spark what ours had warmed: 1.11 to 1.25 between two equal queries.
+    order alone would give Spark what ours had warmed: 1.11 between two equal queries.
     """
     first = run // 2 % len(names)
     turned = names[first:] + names[:first]
