@@ -72,6 +72,7 @@ class Registry:
             return name
 
     def of(self, model: str) -> Mapping[str, StreamSource]:
+        """The streams of a model, by name."""
         with self._lock:
             return dict(self._streams.get(model, {}))
 
@@ -149,6 +150,7 @@ class StreamingModels:
         return plan.describe() if dbtflags.which() in ("compile", "generate") else sql
 
     def planned(self, node: Any, sql: str) -> StreamPlan:
+        """The plan of a streaming model."""
         connections = self._adapter.connections
         with self.as_dbt_errors():
             config = StreamConfig.read(node.config.to_dict(omit_none=True), connections.project)
@@ -206,6 +208,7 @@ class StreamingModels:
     def run(
         self, node: Mapping[str, Any], sql: str, relation: Any, rebuild: bool = False, run_id: str = ""
     ) -> dict[str, Any]:
+        """Runs a streaming model."""
         adapter = self._adapter
         model = self._read(node, sql, relation, run_id)
         interval = (model.config.interval or stopping.DEFAULT_INTERVAL) if stopping.is_on() else None

@@ -26,6 +26,7 @@ from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
 
 def is_streaming(resource_type: str, materialized: str) -> bool:
+    """Whether a node is a streaming model."""
     return str(resource_type) == "model" and materialized == MATERIALIZATION
 
 

@@ -57,6 +57,7 @@ class Announced:
         self._stop.unlink(missing_ok=True)
 
     def is_told(self) -> bool:
+        """Whether the run is told to end."""
         return self._stop.exists()
 
     def holder(self) -> Holder | None:
@@ -68,6 +69,7 @@ class Announced:
             return None
 
     def tell(self, holder: Holder) -> None:
+        """Tells the run to end."""
         private.write(self._stop, "")
 
 

@@ -97,6 +97,7 @@ class Lineage:
         return cls(client, model, engine, inputs, outputs, warn)
 
     def goes_on(self, rows: int) -> None:
+        """Tells that the run goes on."""
         if not self._failed:  # a server that doesn't answer takes its time
             self._tell("RUNNING", rows)
 

@@ -131,6 +131,7 @@ def _facts(row: Mapping[str, Any], sums: Sequence[str]) -> dict[str, Any]:
 
 
 def prometheus(streams: Streams) -> str:
+    """The metrics in Prometheus' text format."""
     up = [int(stream["status"] == RUNNING) for stream in streams]
     lines = _metric("up", "gauge", "1 while a run of the model is on its way", streams, up)
     for key, (name, text, factor) in _GAUGES.items():

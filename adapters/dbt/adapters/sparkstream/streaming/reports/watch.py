@@ -72,6 +72,7 @@ class Watch:
             self.finished = max(self.finished, number)
 
     def add(self, batch: MicroBatch) -> None:
+        """Adds a micro-batch that has ended."""
         if self.progress.last is not None:
             # Spark forgets old reports, where counting late rows takes longer than the micro-batches do.
             self.add_earlier(range(self.progress.last.number + 1, batch.number))

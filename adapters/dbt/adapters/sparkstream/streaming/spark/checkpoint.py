@@ -199,8 +199,15 @@ class Portions:
         """Offsets before a micro-batch and with it, and source's name -> its portion; None where nobody can tell."""
         now = Offsets.of(self.engine, self.checkpoint, batch)
         before = Offsets.of(self.engine, self.checkpoint, batch - 1) if batch > 0 else NOTHING_YET
+        if now is None or before is None:
+            return None
+        portions = self._between(before, now)
+        return None if portions is None else (before, now, portions)
+
+    def _between(self, before: Offsets, now: Offsets) -> dict[str, Portion] | None:
+        """Source's name -> what was read of it between two offsets; None where nobody can tell."""
         # Offsets of a source that can't be read again may look like offsets of files or of Kafka.
-        if now is None or before is None or None in now.sources or not all(s.has_portions for s in self.sources):
+        if None in now.sources or not all(source.has_portions for source in self.sources):
             return None
         earlier = dict(enumerate(before.sources))
         numbers = {i: last for i, last in enumerate(now.sources) if isinstance(last, int)}
@@ -218,7 +225,7 @@ class Portions:
         read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self.facts_of(table).location)
         found = {source.view: source.portion(read) for source in self.sources}
         known = {view: portion for view, portion in found.items() if portion is not None}
-        return (before, now, known) if len(known) == len(found) else None
+        return known if len(known) == len(found) else None
 
     def _files(self, source: int, after: int | Positions | None, until: int) -> list[str]:
         begin = after if isinstance(after, int) else -1
@@ -228,10 +235,10 @@ class Portions:
 
     def note_topics(self, batch: int) -> None:
         """Records the last records of topics that were read up to and with a micro-batch."""
-        read = self.of(batch) if self._of_topics else None
-        if read is None:
+        now = Offsets.of(self.engine, self.checkpoint, batch) if self._of_topics else None
+        portions = None if now is None else self._between(now, now)  # where a portion begins isn't asked
+        if portions is None:
             return
-        *_, portions = read
         lines = []
         for view, source in self._of_topics.items():
             until = portions[view].until

@@ -150,6 +150,7 @@ class Engine:
         return self.zone() in UTC
 
     def exists(self, table: str) -> bool:
+        """Whether there is a table or view of this name."""
         with spark_errors():
             return bool(self._spark.catalog.tableExists(table))
 
@@ -163,6 +164,7 @@ class Engine:
         return listed_at_once(self._spark, folder)
 
     def columns(self, table: str) -> list[str]:
+        """The names of a table's columns."""
         with spark_errors():
             return list(self._spark.table(table).columns)
 
@@ -173,6 +175,7 @@ class Engine:
 
     @property
     def version(self) -> str:
+        """Spark's version."""
         return str(self._spark.version)
 
     def setting(self, name: str) -> str:

@@ -209,4 +209,5 @@ def _pattern(glob: str) -> str:
 
 
 def parent_of(folder: str) -> str:
+    """The folder that a folder lies in."""
     return folder.rstrip("/").rpartition("/")[0]

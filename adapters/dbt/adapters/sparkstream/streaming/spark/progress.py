@@ -152,6 +152,7 @@ class Progress:
     watermark: datetime | None = None
 
     def add(self, batch: MicroBatch) -> None:
+        """Adds a micro-batch."""
         self.many += 1
         self.rows += batch.rows
         self.milliseconds += batch.milliseconds
