@@ -190,7 +190,78 @@ def test_a_timestamps_tumble_gives_bounds_to_groups(typed: str | None) -> None:
         assert (found.rule, found.reason) == ("tumble-groups", None)
     else:
         assert found.rule is None and "isn't known to be a TIMESTAMP" in (found.reason or "")
-        assert translate(sql, schema=schema) == translate(sql, schema=schema, optimize=False)
+
+
+def grouped(sql: str, schema: dict[str, dict[str, str]]) -> tuple[str, str]:
+    """What stands before and behind the window function of a translation."""
+    made = translate(sql, schema=schema)
+    return made[: made.index(" FROM (")], made[made.rindex("\n)") + 2 :]
+
+
+NTZ = {"bid": {**SCHEMA["bid"], "ts": "timestamp_ntz"}}
+END = "window_start + INTERVAL '1' HOUR AS window_end"
+
+
+@pytest.mark.parametrize(
+    ("sql", "select", "rest"),
+    [
+        (
+            f"SELECT {BOUNDS}, sum(v) AS v FROM {TUMBLE} GROUP BY {BOUNDS}",
+            f"SELECT window_start, {END}, sum(v) AS v",
+            " GROUP BY window_start",
+        ),
+        (
+            f"SELECT count(*) AS n FROM {TUMBLE} GROUP BY window_end, k, window_start",
+            "SELECT count(*) AS n",
+            " GROUP BY k, window_start",
+        ),
+        (
+            f"SELECT w.Window_End, 1 FROM {TUMBLE} AS w WHERE window_end > ts GROUP BY w.window_start\n, window_end",
+            "SELECT w.window_start + INTERVAL '1' HOUR AS Window_End, 1",
+            " AS w WHERE window_end > ts GROUP BY w.window_start",
+        ),
+        (
+            f"SELECT window_end, window_end e FROM {TUMBLE} GROUP BY {BOUNDS} ORDER BY window_end",
+            f"SELECT {END}, window_start + INTERVAL '1' HOUR e",
+            " GROUP BY window_start ORDER BY window_end",
+        ),
+        (
+            f"SELECT w.window_end FROM {TUMBLE} AS w JOIN d ON d.k = w.k GROUP BY w.window_start, w.window_end",
+            f"SELECT w.{END}",
+            " AS w JOIN d ON d.k = w.k GROUP BY w.window_start",
+        ),
+        (
+            f"SELECT b FROM (SELECT window_start AS a, window_end AS b FROM {TUMBLE}) GROUP BY b, a",
+            "SELECT a + INTERVAL '1' HOUR AS b",
+            ") GROUP BY a",
+        ),
+    ],
+)
+def test_an_end_without_a_zone_is_no_key(sql: str, select: str, rest: str) -> None:
+    """It is the start and the size; what SELECT gives keeps its name."""
+    assert grouped(sql, NTZ) == (select, rest)
+    assert grouped(sql.replace("TUMBLE(", "HOP(").replace("'1' HOUR)", "'1' DAY, INTERVAL '1' HOUR)"), NTZ)[1] == rest
+    assert grouped(sql, {})[1] == sql.partition(TUMBLE)[2]  # the time may be a TIMESTAMP
+
+
+@pytest.mark.parametrize(
+    ("select", "rest"),
+    [
+        ("date(window_end) AS d", f"GROUP BY {BOUNDS}"),
+        ("count(*) AS n", f"GROUP BY {BOUNDS} HAVING window_end > window_start"),
+        ("rank() OVER (ORDER BY window_end) AS n", f"GROUP BY {BOUNDS}"),
+        ("window_end AS e", f"GROUP BY {BOUNDS} ORDER BY window_end"),
+        (BOUNDS, "GROUP BY window_start, /* its end */ window_end"),
+        (BOUNDS, "GROUP BY window_start, ROLLUP (window_end)"),
+        (BOUNDS, f"GROUP BY ({BOUNDS})"),
+        (BOUNDS, "GROUP BY ALL"),
+        ("window_end", "GROUP BY window_end"),
+        ("w.window_end", "AS w JOIN d ON d.k = w.k GROUP BY w.window_start, window_end"),
+    ],
+)
+def test_an_end_that_stays_a_key(select: str, rest: str) -> None:
+    sql = f"SELECT {select} FROM {TUMBLE} {rest}"
+    assert grouped(sql, NTZ) == (f"SELECT {select}", f" {rest}")
 
 
 def test_tumbles_of_one_bound_may_be_several() -> None:

@@ -1,8 +1,10 @@
-"""Joins of windows by one bound: with one size, equal starts have equal ends.
+"""Joins and groups of windows by one bound: with one size, equal starts have equal ends.
 
 Windows of one size end together where they begin together, so `L.window_start = R.window_start` says all that
 `L.window_end = R.window_end` would say. Spark doesn't know it, takes the sides for larger than they are, and doesn't
 broadcast the small one. Windows of CUMULATE that end together begin together, if the longest of them do.
+
+GROUP BY window_start, window_end has one key too many for the same reason: a group's end is its start and the size.
 
 Bounds of type TIMESTAMP keep both: where the clock skips an hour, one window may begin with another and end before it.
 """
@@ -42,7 +44,7 @@ class _Side:
 
 
 class OneBound:
-    """Edits conditions that say of two relations that both bounds of their windows are equal."""
+    """Edits conditions that say of two relations that both bounds of their windows are equal, and GROUP BY of both."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
@@ -50,11 +52,14 @@ class OneBound:
         self._known: dict[int, _Side | None] = {}
 
     def edits(self, tree: exp.Expr, skipped: Collection[int] = ()) -> Iterator[Edit]:
-        """Conditions without what follows from the rest of them, but for those of SELECTs of which an id is given."""
+        """Conditions and groups without what follows from the rest of them, but for SELECTs of which an id is given."""
         for select in find(tree, exp.Select) if window_functions(tree) else ():
             relations = {} if id(select) in skipped else {r.alias_or_name.casefold(): r for r in sources(select)}
-            if len(relations) < 2 or len(relations) < len(sources(select)):
-                continue  # one alone, or two of one name
+            if len(relations) < len(sources(select)):
+                continue  # two of one name
+            yield from self._grouped(select, relations)
+            if len(relations) < 2:
+                continue
             ranked = by_rank(self._source, self._resolver, select, self._follows)
             if ranked:
                 yield from ranked
@@ -64,6 +69,58 @@ class OneBound:
                 where = select.args.get("where")
                 for condition in (*joins, where.this if where else None):
                     yield from self._needless(conjuncts(condition), sides)
+
+    def _grouped(self, select: exp.Select, relations: dict[str, exp.Expr]) -> Iterator[Edit]:
+        """The edits that take the end of windows out of GROUP BY, if it stands elsewhere as a column alone."""
+        group = select.args.get("group")
+        if not group or any(v for k, v in group.args.items() if k != "expressions") or group.find(*SETS):
+            return
+        if any(select.args.get(k) for k in ("laterals", "pivots")) or any(item.is_star for item in select.expressions):
+            return
+        keys = [k for k in group.expressions if isinstance(k, exp.Column)]
+        for name, relation in relations.items():
+            side = self._side(relation)
+            its = ("", name) if len(relations) == 1 else (name,)
+            start, end = (
+                [key for key in keys if side and key.name.casefold() == bound and key.table.casefold() in its]
+                for bound in (side.names if side else BOUNDS)
+            )
+            if side is None or side.needed != BOUNDS[0] or not start or len(end) != 1:
+                continue
+            gone = self._with_comma(group.expressions, next(i for i, k in enumerate(group.expressions) if k is end[0]))
+            items = self._alone(select, side.names[1], its)
+            if gone is None or items is None:
+                continue
+            yield Edit(gone, lambda: "")
+            length = side.windows[1].sql()
+            for item in items:
+                named = f" AS {self._source.written(item.this)}" if item.parent is select else ""
+                text = f"{self._source.written(start[0])} + {length}{named}"
+                yield Edit(self._source.span(item), lambda text=text: text)  # type: ignore[misc]
+
+    def _with_comma(self, keys: list[exp.Expr], place: int) -> Span | None:
+        """Span of a key of GROUP BY and of the comma before or behind it; None if there is a comment between."""
+        spans = [self._source.span(key) for key in keys]
+        first, last = (place - 1, place) if place else (0, 1)
+        if last == len(keys) or self._source.text[spans[first][1] : spans[last][0]].strip() != ",":
+            return None
+        return (spans[first][1], spans[last][1]) if place else (spans[first][0], spans[last][0])
+
+    def _alone(self, select: exp.Select, name: str, its: Collection[str]) -> list[exp.Column] | None:
+        """The items of SELECT that are a column; None if what comes after grouping reads the column elsewhere."""
+        named = [i for i in select.expressions if isinstance(i.unalias(), exp.Column)]
+        items = [i for i in named if i.unalias().name.casefold() == name and i.unalias().table.casefold() in its]
+        known = {id(item.unalias()) for item in items}
+        called = {item.alias_or_name.casefold() for item in items}
+        for clause, found in select.args.items():
+            if clause in ("with_", "from_", "joins", "where", "group"):
+                continue
+            for node in found if isinstance(found, list) else [found] if isinstance(found, exp.Expr) else []:
+                for column in node.find_all(exp.Column):
+                    ordered = isinstance(column.parent, exp.Ordered) and not column.table and name in called
+                    if column.name.casefold() == name and id(column) not in known and not ordered:
+                        return None
+        return [item.unalias() for item in items]
 
     def _follows(self, relation: exp.Expr) -> dict[str, str]:
         """Bound of a relation's windows -> the bound that tells it."""

@@ -136,7 +136,7 @@ class Optimizer:
     ) -> None:
         self._queries = Queries(source, resolver, filtered)
         self._sums = OverSums(source, resolver) if frames else None
-        self._joins = OneBound(source, resolver)
+        self._bounds = OneBound(source, resolver)
         self.handled: set[int] = set()
         self.decisions: list[Decision] = []
 
@@ -145,14 +145,14 @@ class Optimizer:
         for function in window_functions(tree):
             if id(function) not in self.handled:
                 yield from self._rewritten(function)
-        joined = (joining(f) for f in window_functions(tree) if id(f) in self.handled)
-        yield from self._joins.edits(tree, {id(select) for select in joined})
+        handled = [f for f in window_functions(tree) if id(f) in self.handled]
+        rewritten = {id(enclosing(f, exp.Select)) for f in handled}
+        yield from self._bounds.edits(tree, rewritten | {id(joining(f)) for f in handled})
         if self._sums is not None:
-            yield from self._framed(tree, self._sums)
+            yield from self._framed(tree, self._sums, rewritten)
 
-    def _framed(self, tree: exp.Expr, sums: OverSums) -> Iterator[Edit]:
+    def _framed(self, tree: exp.Expr, sums: OverSums, skipped: Collection[int]) -> Iterator[Edit]:
         """The edits of calls over frames, but for calls in a query that another rule has rewritten."""
-        skipped = {id(enclosing(f, exp.Select)) for f in window_functions(tree) if id(f) in self.handled}
         yield from sums.edits(tree, skipped)
         self.decisions += [Decision(frame, None if why else sums.name, why) for frame, why in sums.found]
         sums.found.clear()
