@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from tests.lib.macros import Macros
+from tests.lib.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,9 +58,7 @@ def arguments(kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("time", ["window_start", "window_end", "window_time"])
-@pytest.mark.parametrize("kind", WINDOWS)
-@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize(("turn", "kind", "time"), sampled(product(TURNS, WINDOWS, WINDOW_COLUMNS), share=7))
 def test_batches_are_one_query(embedded: SparkSession, turn: str, kind: str, time: str) -> None:
     zone, first = TURNS[turn]
     last = first + timedelta(hours=HOURS)

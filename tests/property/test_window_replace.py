@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.lib.macros import Macros
+from tests.lib.support import sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,9 +87,7 @@ class Run(Macros):
 
 @pytest.mark.long
 @pytest.mark.parametrize("type_", ["TIMESTAMP", pytest.param("TIMESTAMP_NTZ", marks=pytest.mark.full)])
-@pytest.mark.parametrize("lateness", [0, 35, 200])
-@pytest.mark.parametrize("turn", TURNS)
-@pytest.mark.parametrize("kind", WINDOWS)
+@pytest.mark.parametrize(("kind", "turn", "lateness"), sampled(product(WINDOWS, TURNS, [0, 35, 200]), share=7))
 def test_as_one_query_over_all_rows(embedded: SparkSession, kind: str, turn: str, lateness: int, type_: str) -> None:
     zone, instant = TURNS[turn]
     chance = random.Random(f"{kind} {turn} {lateness}")
