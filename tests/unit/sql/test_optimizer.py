@@ -255,6 +255,8 @@ def test_an_end_without_a_zone_is_no_key(sql: str, select: str, rest: str) -> No
         (BOUNDS, "GROUP BY window_start, ROLLUP (window_end)"),
         (BOUNDS, f"GROUP BY ({BOUNDS})"),
         (BOUNDS, "GROUP BY ALL"),
+        ("*", f"GROUP BY {BOUNDS}"),
+        ("to_json(struct(*)) AS row", f"GROUP BY {BOUNDS}"),
         ("window_end", "GROUP BY window_end"),
         ("w.window_end", "AS w JOIN d ON d.k = w.k GROUP BY w.window_start, window_end"),
     ],

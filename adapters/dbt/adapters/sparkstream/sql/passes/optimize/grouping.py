@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 Set = tuple[exp.Expr, ...]
+SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 
 _MOST_SETS = 4096
 """Grouping sets that are looked at: CUBE doubles them with each key."""
@@ -96,6 +97,14 @@ class Names:
         """Source of an expression: `rows`, `window` (also of a constant), or `both`."""
         found = {"window" if self.is_window(c) else "rows" for c in node.find_all(exp.Column)}
         return "both" if len(found) > 1 else next(iter(found), "window")
+
+
+def plain_keys(select: exp.Select) -> list[exp.Expr] | None:
+    """What a query groups by; None where it groups rows in several ways or none, or by ALL."""
+    group = select.args.get("group")
+    if group is None or any(v for k, v in group.args.items() if k != "expressions") or group.find(*SETS):
+        return None
+    return group.expressions
 
 
 def read_grouping(select: exp.Select, names: Names, rows: Columns, identity: frozenset[str]) -> Grouping:

@@ -21,8 +21,8 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.passes.optimize.grouping import SETS, plain_keys
 
-SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 _ORDERS = {"MAX": "DESC", "MIN": "ASC NULLS LAST"}
 _WORDS = {"DESC": "highest", "ASC NULLS LAST": "lowest"}
 _TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "date", "timestamp", "string")
@@ -115,13 +115,13 @@ def _most(relation: exp.Expr, cte: exp.Select) -> _Most | None:
     query = relation.this if isinstance(relation, exp.Subquery) else _grouped(relation)
     if not isinstance(query, exp.Select) or getattr(relation, "alias_column_names", None) or relation.args.get("joins"):
         return None
-    group = query.args.get("group")
-    if group is None or any(v for k, v in query.args.items() if k not in ("expressions", "from_", "group")):
+    by = plain_keys(query)
+    if by is None or any(v for k, v in query.args.items() if k not in ("expressions", "from_", "group")):
         return None
     [rows, *more] = sources(query)
-    if more or any(v for k, v in group.args.items() if k != "expressions") or _grouped(rows) is not cte:
+    if more or _grouped(rows) is not cte:
         return None
-    grouped = [column.name.casefold() for column in group.expressions if isinstance(column, exp.Column)]
+    grouped = [column.name.casefold() for column in by if isinstance(column, exp.Column)]
     keys: dict[str, str] = {}
     values = []
     for item in query.expressions:
@@ -135,11 +135,7 @@ def _most(relation: exp.Expr, cte: exp.Select) -> _Most | None:
     of = call.expressions[0] if call and order else None
     if order is None or not isinstance(of, exp.Column) or len(of.parts) > 1 or set(keys.values()) != set(grouped):
         return None
-    return (
-        _Most(keys, values[0].alias.casefold(), of.name.casefold(), order)
-        if len(grouped) == len(group.expressions)
-        else None
-    )
+    return _Most(keys, values[0].alias.casefold(), of.name.casefold(), order) if len(grouped) == len(by) else None
 
 
 def _joined(source: Source, on: exp.Expr, sides: list[str], most: _Most) -> dict[str, str] | None:

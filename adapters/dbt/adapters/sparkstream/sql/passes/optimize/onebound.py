@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, joins_of, sources
@@ -25,7 +26,8 @@ from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, Tumble, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
-from dbt.adapters.sparkstream.sql.passes.optimize.highest import SETS, by_rank
+from dbt.adapters.sparkstream.sql.passes.optimize.grouping import plain_keys
+from dbt.adapters.sparkstream.sql.passes.optimize.highest import by_rank
 
 
 @dataclass(frozen=True)
@@ -72,22 +74,20 @@ class OneBound:
 
     def _grouped(self, select: exp.Select, relations: dict[str, exp.Expr]) -> Iterator[Edit]:
         """The edits that take the end of windows out of GROUP BY, if it stands elsewhere as a column alone."""
-        group = select.args.get("group")
-        if not group or any(v for k, v in group.args.items() if k != "expressions") or group.find(*SETS):
+        keys = plain_keys(select)
+        if keys is None or any(select.args.get(k) for k in ("laterals", "pivots")):
             return
-        if any(select.args.get(k) for k in ("laterals", "pivots")) or any(item.is_star for item in select.expressions):
-            return
-        keys = [k for k in group.expressions if isinstance(k, exp.Column)]
+        columns = [key for key in keys if isinstance(key, exp.Column)]
         for name, relation in relations.items():
             side = self._side(relation)
             its = ("", name) if len(relations) == 1 else (name,)
             start, end = (
-                [key for key in keys if side and key.name.casefold() == bound and key.table.casefold() in its]
+                [key for key in columns if side and key.name.casefold() == bound and key.table.casefold() in its]
                 for bound in (side.names if side else BOUNDS)
             )
             if side is None or side.needed != BOUNDS[0] or not start or len(end) != 1:
                 continue
-            gone = self._with_comma(group.expressions, next(i for i, k in enumerate(group.expressions) if k is end[0]))
+            gone = self._with_comma(keys, next(place for place, key in enumerate(keys) if key is end[0]))
             items = self._alone(select, side.names[1], its)
             if gone is None or items is None:
                 continue
@@ -108,19 +108,22 @@ class OneBound:
 
     def _alone(self, select: exp.Select, name: str, its: Collection[str]) -> list[exp.Column] | None:
         """The items of SELECT that are a column; None if what comes after grouping reads the column elsewhere."""
-        named = [i for i in select.expressions if isinstance(i.unalias(), exp.Column)]
-        items = [i for i in named if i.unalias().name.casefold() == name and i.unalias().table.casefold() in its]
-        known = {id(item.unalias()) for item in items}
-        called = {item.alias_or_name.casefold() for item in items}
-        for clause, found in select.args.items():
-            if clause in ("with_", "from_", "joins", "where", "group"):
+        named = {id(c): c for c in (i.unalias() for i in select.expressions) if isinstance(c, exp.Column)}
+        items = {i: c for i, c in named.items() if c.name.casefold() == name and c.table.casefold() in its}
+        is_given = any(c.parent is select or c.parent.alias.casefold() == name for c in items.values() if c.parent)
+        before = [select.args.get(clause) for clause in ("with_", "from_", "where", "group")]
+        for node in select.iter_expressions():
+            if any(node is each for each in before) or isinstance(node, exp.Join):
                 continue
-            for node in found if isinstance(found, list) else [found] if isinstance(found, exp.Expr) else []:
-                for column in node.find_all(exp.Column):
-                    ordered = isinstance(column.parent, exp.Ordered) and not column.table and name in called
-                    if column.name.casefold() == name and id(column) not in known and not ordered:
-                        return None
-        return [item.unalias() for item in items]
+            for found in node.find_all(exp.Column, exp.Star):
+                if isinstance(found, exp.Column):
+                    ordered = is_given and isinstance(found.parent, exp.Ordered) and not found.table
+                    known = found.name.casefold() != name or id(found) in items or ordered
+                else:
+                    known = found.parent is not None and aggregate_name(found.parent) is not None
+                if not known:
+                    return None
+        return list(items.values())
 
     def _follows(self, relation: exp.Expr) -> dict[str, str]:
         """Bound of a relation's windows -> the bound that tells it."""
@@ -187,8 +190,7 @@ class OneBound:
 
     def _selected(self, select: exp.Select) -> _Side | None:
         """The bounds in each row of a query of one relation, which it passes on as they are."""
-        group = select.args.get("group")
-        more = group and (any(v for k, v in group.args.items() if k != "expressions") or group.find(*SETS))
+        more = select.args.get("group") and plain_keys(select) is None
         if more or len(sources(select)) != 1 or any(select.args.get(k) for k in ("laterals", "pivots", "kind")):
             return None
         [relation] = sources(select)
