@@ -161,6 +161,20 @@ def by_one_bound(number: int, case: Case) -> str:
         ) AS b ON a.s = b.window_start AND b.window_end = a.e AND a.k = b.k"""
 
 
+def groups_by_one_bound(number: int, case: Case) -> str:
+    """Groups of two sides, of which nobody reads where their windows end."""
+    rows = f"(SELECT * FROM all_rows WHERE number = {number} AND coalesce(v, 0) {{}})"
+    left, right = (table_function(case.window, rows.format(some)) for some in ("< 6", "> -6"))
+    return f"""
+        SELECT {number} AS number, a.k, a.s, a.x, b.n
+        FROM (
+          SELECT k, window_end AS e, window_start AS s, max(v) AS x FROM {left} GROUP BY k, window_end, window_start
+        ) AS a
+        LEFT JOIN (
+          SELECT window_end, window_start, k, count(*) AS n FROM {right} GROUP BY k, window_start, window_end
+        ) AS b ON a.s = b.window_start AND b.window_end = a.e AND a.k = b.k"""
+
+
 def highest(of: str, aggregate: str, keys: str = "s, e") -> Query:
     """The groups of each window that have the highest or lowest value, by a join with that value."""
 
@@ -206,6 +220,20 @@ def test_same_rows_by_one_bound(spark: SparkSession) -> None:
             kept = ("a.s = b.window_start", "b.window_end = a.e")
             least = {Tumble: 0, Hop: 0, Cumulate: 1}.get(type(case.window), 2) if batch.type != "timestamp" else 2
             assert [bound in sql for bound in kept] == ([True] * 2 if least == 2 else [not least, bool(least)])
+
+    same()
+
+
+def test_same_groups_by_one_bound(spark: SparkSession) -> None:
+    @settings(thorough, max_examples=1)
+    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(joined_windows))
+    @example(replace(edges("Europe/Berlin"), typed=True, type="timestamp_ntz"))
+    def same(batch: Batch) -> None:
+        compare_with_plain(spark, batch, groups_by_one_bound)
+        for number, case in enumerate(batch.cases):
+            sql = translate(groups_by_one_bound(number, case), schema=schema_of(batch))
+            if isinstance(case.window, Tumble):
+                assert sql.count("GROUP BY k, window_start\n") == 2
 
     same()
 

@@ -336,24 +336,6 @@ def test_same_answer_by_groups(spark: SparkSession, name: str) -> None:
     same()
 
 
-@pytest.mark.parametrize("name", ["sums", "all bounds", "expressions", "deviations"])
-def test_same_answer_by_starts(spark: SparkSession, name: str) -> None:
-    """TUMBLEs of TIMESTAMP_NTZs, and HOPs with time between their windows."""
-    query = {**GROUPED, **WHOLE}[name]
-
-    @settings(thorough, max_examples=2)
-    @given(st.sampled_from(list(CLOCK_CHANGES)).flatmap(tumbles))
-    @example(tumbling_edges("Europe/Berlin"))
-    def same(batch: Batch) -> None:
-        sparse = [Case(Hop(c.window.size * 2, c.window.size, c.window.offset), c.rows) for c in batch.cases]
-        batch = replace(batch, type="timestamp_ntz", cases=(*batch.cases, *sparse))
-        assert set(rules(batch, query)) == {None}
-        assert "GROUP BY window_start, window_end" not in translated(batch, query, optimize=True)
-        compare_with_plain(spark, batch, query)
-
-    same()
-
-
 def rules(batch: Batch, query: Query) -> list[str | None]:
     """The rules that rewrote the query of each case."""
     return [found.rule for found in explain(statement(batch, query), schema=schema_of(batch)).decisions]

@@ -199,46 +199,29 @@ def grouped(sql: str, schema: dict[str, dict[str, str]]) -> tuple[str, str]:
 
 
 NTZ = {"bid": {**SCHEMA["bid"], "ts": "timestamp_ntz"}}
-END = "window_start + INTERVAL '1' HOUR AS window_end"
 
 
 @pytest.mark.parametrize(
-    ("sql", "select", "rest"),
+    ("sql", "rest"),
     [
+        (f"SELECT window_start, sum(v) AS v FROM {TUMBLE} GROUP BY {BOUNDS}", " GROUP BY window_start"),
         (
-            f"SELECT {BOUNDS}, sum(v) AS v FROM {TUMBLE} GROUP BY {BOUNDS}",
-            f"SELECT window_start, {END}, sum(v) AS v",
-            " GROUP BY window_start",
+            f"SELECT count(*) AS n FROM {TUMBLE} GROUP BY window_end, k, window_start ORDER BY n",
+            " GROUP BY k, window_start ORDER BY n",
         ),
         (
-            f"SELECT count(*) AS n FROM {TUMBLE} GROUP BY window_end, k, window_start",
-            "SELECT count(*) AS n",
-            " GROUP BY k, window_start",
-        ),
-        (
-            f"SELECT w.Window_End, 1 FROM {TUMBLE} AS w WHERE window_end > ts GROUP BY w.window_start\n, window_end",
-            "SELECT w.window_start + INTERVAL '1' HOUR AS Window_End, 1",
+            f"SELECT 1 FROM {TUMBLE} AS w WHERE window_end > ts GROUP BY w.window_start\n, window_end",
             " AS w WHERE window_end > ts GROUP BY w.window_start",
         ),
         (
-            f"SELECT window_end, window_end e FROM {TUMBLE} GROUP BY {BOUNDS} ORDER BY window_end",
-            f"SELECT {END}, window_start + INTERVAL '1' HOUR e",
-            " GROUP BY window_start ORDER BY window_end",
+            f"SELECT d.n FROM {TUMBLE} AS w JOIN d ON d.k = w.k GROUP BY d.n, w.window_start, w.window_end",
+            " AS w JOIN d ON d.k = w.k GROUP BY d.n, w.window_start",
         ),
-        (
-            f"SELECT w.window_end FROM {TUMBLE} AS w JOIN d ON d.k = w.k GROUP BY w.window_start, w.window_end",
-            f"SELECT w.{END}",
-            " AS w JOIN d ON d.k = w.k GROUP BY w.window_start",
-        ),
-        (
-            f"SELECT b FROM (SELECT window_start AS a, window_end AS b FROM {TUMBLE}) GROUP BY b, a",
-            "SELECT a + INTERVAL '1' HOUR AS b",
-            ") GROUP BY a",
-        ),
+        (f"SELECT a FROM (SELECT window_start AS a, window_end AS b FROM {TUMBLE}) GROUP BY b, a", ") GROUP BY a"),
     ],
 )
-def test_an_end_without_a_zone_is_no_key(sql: str, select: str, rest: str) -> None:
-    """It is the start and the size; what SELECT gives keeps its name."""
+def test_an_end_that_nobody_reads_is_no_key(sql: str, rest: str) -> None:
+    select = sql[: sql.index(" FROM ")]
     assert grouped(sql, NTZ) == (select, rest)
     assert grouped(sql.replace("TUMBLE(", "HOP(").replace("'1' HOUR)", "'1' DAY, INTERVAL '1' HOUR)"), NTZ)[1] == rest
     assert grouped(sql, {})[1] == sql.partition(TUMBLE)[2]  # the time may be a TIMESTAMP
@@ -247,23 +230,61 @@ def test_an_end_without_a_zone_is_no_key(sql: str, select: str, rest: str) -> No
 @pytest.mark.parametrize(
     ("select", "rest"),
     [
+        (BOUNDS, f"GROUP BY {BOUNDS}"),
         ("date(window_end) AS d", f"GROUP BY {BOUNDS}"),
         ("count(*) AS n", f"GROUP BY {BOUNDS} HAVING window_end > window_start"),
         ("rank() OVER (ORDER BY window_end) AS n", f"GROUP BY {BOUNDS}"),
-        ("window_end AS e", f"GROUP BY {BOUNDS} ORDER BY window_end"),
-        (BOUNDS, "GROUP BY window_start, /* its end */ window_end"),
-        (BOUNDS, "GROUP BY window_start, ROLLUP (window_end)"),
-        (BOUNDS, f"GROUP BY ({BOUNDS})"),
-        (BOUNDS, "GROUP BY ALL"),
+        ("count(*) AS n", f"GROUP BY {BOUNDS} ORDER BY window_end"),
+        ("count(*) AS n", "GROUP BY window_start, /* its end */ window_end"),
+        ("count(*) AS n", "GROUP BY window_start, ROLLUP (window_end)"),
+        ("count(*) AS n", f"GROUP BY ({BOUNDS})"),
+        ("count(*) AS n", "GROUP BY window_end"),
+        ("window_start", "GROUP BY ALL"),
         ("*", f"GROUP BY {BOUNDS}"),
         ("to_json(struct(*)) AS row", f"GROUP BY {BOUNDS}"),
-        ("window_end", "GROUP BY window_end"),
-        ("w.window_end", "AS w JOIN d ON d.k = w.k GROUP BY w.window_start, window_end"),
+        ("w.k", "AS w JOIN d ON d.k = w.k GROUP BY w.k, w.window_start, window_end"),
     ],
 )
 def test_an_end_that_stays_a_key(select: str, rest: str) -> None:
     sql = f"SELECT {select} FROM {TUMBLE} {rest}"
     assert grouped(sql, NTZ) == (f"SELECT {select}", f" {rest}")
+
+
+SIDE = f"(SELECT k, {{}} FROM {TUMBLE} GROUP BY k, {BOUNDS})"
+EQUAL = "a.window_start = b.window_start AND a.window_end = b.window_end"
+
+
+def keys_of_sides(sql: str) -> list[str]:
+    """What stands between the window function of each side and the end of the side, and its SELECT list."""
+    made = parse_one(translate(sql, schema=NTZ), read="spark")
+    sides = [found for found in made.find_all(exp.Select) if found.args.get("group")]
+    return [", ".join(map(str, [*side.expressions, *side.args["group"].expressions])) for side in sides]
+
+
+@pytest.mark.parametrize(
+    ("sql", "sides"),
+    [
+        ("SELECT a.k FROM {a} AS a JOIN {a} AS b ON {on}", 0),
+        ("SELECT a.window_end FROM {a} AS a JOIN {a} AS b ON {on}", 1),
+        ("SELECT a.k FROM {a} AS a JOIN {a} AS b ON {on} WHERE b.window_end > now()", 1),
+        ("SELECT count(*) AS n FROM {a} AS a LEFT JOIN {a} AS b ON {on}", 0),
+        ("SELECT a.k FROM {a} AS a, {a} AS b WHERE {on}", 0),
+        ("SELECT a.k FROM {a} AS a JOIN {e} AS b ON {ends}", 0),
+        ("SELECT a.k FROM {a} AS a JOIN {e} AS b ON {ends} ORDER BY b.e", 1),
+        ("SELECT * FROM {a} AS a JOIN {a} AS b ON {on}", 2),
+        ("SELECT a.k FROM {a} AS a JOIN {a} AS b ON {on} WHERE window_end > now()", 2),
+        ("SELECT a.k FROM {a} AS a JOIN {a} AS b ON {on} JOIN c USING (window_end)", 2),
+        ("SELECT a.k FROM {a} AS a JOIN {a} AS b ON {on}, LATERAL (SELECT b.window_end)", 2),
+        ("SELECT a.k FROM {a} AS a JOIN {a} AS b ON a.k = b.k AND a.window_start = b.window_start", 2),
+        ("WITH a AS {a} SELECT a.k FROM a JOIN a AS b ON {on}", 1),
+    ],
+)
+def test_ends_in_the_sides_of_a_join(sql: str, sides: int) -> None:
+    """The end goes from a side whose start is compared, where nobody else reads it."""
+    given = {"a": SIDE.format(BOUNDS), "e": SIDE.format("window_start, window_end AS e")}
+    ends = EQUAL.replace("b.window_end", "b.e")
+    found = keys_of_sides(sql.format(**given, on=EQUAL, ends=ends))
+    assert sum("window_end" in keys for keys in found) == sides, found
 
 
 def test_tumbles_of_one_bound_may_be_several() -> None:

@@ -4,7 +4,8 @@ Windows of one size end together where they begin together, so `L.window_start =
 `L.window_end = R.window_end` would say. Spark doesn't know it, takes the sides for larger than they are, and doesn't
 broadcast the small one. Windows of CUMULATE that end together begin together, if the longest of them do.
 
-GROUP BY window_start, window_end has one key too many for the same reason: a group's end is its start and the size.
+GROUP BY window_start, window_end has one key too many for the same reason. The end goes where nobody reads it: behind
+an aggregation of which SELECT gives the start alone, and in a side of a join that is by the start.
 
 Bounds of type TIMESTAMP keep both: where the clock skips an hour, one window may begin with another and end before it.
 """
@@ -55,48 +56,71 @@ class OneBound:
 
     def edits(self, tree: exp.Expr, skipped: Collection[int] = ()) -> Iterator[Edit]:
         """Conditions and groups without what follows from the rest of them, but for SELECTs of which an id is given."""
+        unread: set[int] = set()  # ids of SELECTs whose windows' ends nobody reads
         for select in find(tree, exp.Select) if window_functions(tree) else ():
             relations = {} if id(select) in skipped else {r.alias_or_name.casefold(): r for r in sources(select)}
             if len(relations) < len(sources(select)):
                 continue  # two of one name
-            yield from self._grouped(select, relations)
+            yield from self._grouped(select, relations, id(select) in unread)
             if len(relations) < 2:
                 continue
             ranked = by_rank(self._source, self._resolver, select, self._follows)
             if ranked:
                 yield from ranked
             elif sum(self._bounds(relation) is not None for relation in relations.values()) > 1:
-                sides = {name: self._side(relation) for name, relation in relations.items()}
-                joins = [join.args.get("on") for join in joins_of(select) if not isinstance(join, LastJoin)]
-                where = select.args.get("where")
-                for condition in (*joins, where.this if where else None):
-                    yield from self._needless(conjuncts(condition), sides)
+                yield from self._joined(select, relations, unread)
 
-    def _grouped(self, select: exp.Select, relations: dict[str, exp.Expr]) -> Iterator[Edit]:
-        """The edits that take the end of windows out of GROUP BY, if it stands elsewhere as a column alone."""
+    def _joined(self, select: exp.Select, relations: dict[str, exp.Expr], unread: set[int]) -> Iterator[Edit]:
+        """The edits of the conditions of a join; SELECTs whose ends nobody reads behind it are added to `unread`."""
+        sides = {name: self._side(relation) for name, relation in relations.items()}
+        joins = joins_of(select)
+        on = [join.args.get("on") for join in joins if not isinstance(join, LastJoin)]
+        where = select.args.get("where")
+        kept: list[exp.Expr] = []
+        ended: set[str] = set()
+        for condition in (*on, where.this if where else None):
+            terms = conjuncts(condition)
+            gone = self._needless(terms, sides)
+            kept += [term for place, term in enumerate(terms) if place not in gone]
+            for place in gone:
+                ended |= {column.table.casefold() for column in terms[place].find_all(exp.Column)}
+                span = self._with_and(terms, place, gone)
+                yield Edit(span or self._source.span(terms[place]), lambda text="" if span else "TRUE": text)  # type: ignore[misc]
+        kept += _clauses(select, "with_", "from_", "joins", "where")
+        hidden = any(join.args.get("using") or join.args.get("method") or isinstance(join, LastJoin) for join in joins)
+        if hidden or not all(isinstance(relation, exp.Table | exp.Subquery) for relation in relations.values()):
+            return  # USING, LATERAL and the like read columns, too
+        for name in ended:
+            side, relation = sides[name], relations[name]
+            if side and isinstance(relation, exp.Subquery) and not _reads(kept, side.names[1], ("", name)):
+                unread.add(id(relation.this))
+
+    def _grouped(self, select: exp.Select, relations: dict[str, exp.Expr], unread: bool) -> Iterator[Edit]:
+        """The edits that take the end of windows out of GROUP BY, and of SELECT, if nobody reads it.
+
+        Args:
+            unread: whether nobody reads it from the rows of the query.
+        """
         keys = plain_keys(select)
         if keys is None or any(select.args.get(k) for k in ("laterals", "pivots")):
             return
-        columns = [key for key in keys if isinstance(key, exp.Column)]
         for name, relation in relations.items():
             side = self._side(relation)
+            if side is None or side.needed != BOUNDS[0]:
+                continue
             its = ("", name) if len(relations) == 1 else (name,)
-            start, end = (
-                [key for key in columns if side and key.name.casefold() == bound and key.table.casefold() in its]
-                for bound in (side.names if side else BOUNDS)
-            )
-            if side is None or side.needed != BOUNDS[0] or not start or len(end) != 1:
+            starts, ends = ([k for k, key in enumerate(keys) if _is(key, bound, its)] for bound in side.names)
+            items = [i for i, item in enumerate(select.expressions) if _is(item.unalias(), side.names[1], its)]
+            others = [item for place, item in enumerate(select.expressions) if place not in items]
+            after = [*others, *_clauses(select, "with_", "from_", "joins", "where", "group", "expressions")]
+            if len(ends) != 1 or not starts or _reads(after, side.names[1]):
                 continue
-            gone = self._with_comma(keys, next(place for place, key in enumerate(keys) if key is end[0]))
-            items = self._alone(select, side.names[1], its)
-            if gone is None or items is None:
+            by_place = select.args.get("order") or any(isinstance(key, exp.Literal) for key in keys)
+            if items and (not unread or len(items) > 1 or not others or by_place):
                 continue
-            yield Edit(gone, lambda: "")
-            length = side.windows[1].sql()
-            for item in items:
-                named = f" AS {self._source.written(item.this)}" if item.parent is select else ""
-                text = f"{self._source.written(start[0])} + {length}{named}"
-                yield Edit(self._source.span(item), lambda text=text: text)  # type: ignore[misc]
+            gone = [self._with_comma(keys, ends[0]), *(self._with_comma(select.expressions, item) for item in items)]
+            yield from (Edit(span, lambda: "") for span in gone if span and None not in gone)
+            return
 
     def _with_comma(self, keys: list[exp.Expr], place: int) -> Span | None:
         """Span of a key of GROUP BY and of the comma before or behind it; None if there is a comment between."""
@@ -106,33 +130,14 @@ class OneBound:
             return None
         return (spans[first][1], spans[last][1]) if place else (spans[first][0], spans[last][0])
 
-    def _alone(self, select: exp.Select, name: str, its: Collection[str]) -> list[exp.Column] | None:
-        """The items of SELECT that are a column; None if what comes after grouping reads the column elsewhere."""
-        named = {id(c): c for c in (i.unalias() for i in select.expressions) if isinstance(c, exp.Column)}
-        items = {i: c for i, c in named.items() if c.name.casefold() == name and c.table.casefold() in its}
-        is_given = any(c.parent is select or c.parent.alias.casefold() == name for c in items.values() if c.parent)
-        before = [select.args.get(clause) for clause in ("with_", "from_", "where", "group")]
-        for node in select.iter_expressions():
-            if any(node is each for each in before) or isinstance(node, exp.Join):
-                continue
-            for found in node.find_all(exp.Column, exp.Star):
-                if isinstance(found, exp.Column):
-                    ordered = is_given and isinstance(found.parent, exp.Ordered) and not found.table
-                    known = found.name.casefold() != name or id(found) in items or ordered
-                else:
-                    known = found.parent is not None and aggregate_name(found.parent) is not None
-                if not known:
-                    return None
-        return list(items.values())
-
     def _follows(self, relation: exp.Expr) -> dict[str, str]:
         """Bound of a relation's windows -> the bound that tells it."""
         side = self._side(relation)
         told = dict(zip(BOUNDS, side.names, strict=True)) if side else {}
         return {name: told[side.needed] for bound, name in told.items() if side and bound != side.needed}
 
-    def _needless(self, terms: list[exp.Expr], sides: dict[str, _Side | None]) -> Iterator[Edit]:
-        """The edits that take away the terms that follow from others."""
+    def _needless(self, terms: list[exp.Expr], sides: dict[str, _Side | None]) -> set[int]:
+        """The places of the terms that follow from others."""
         equal: dict[tuple[frozenset[str], str], int] = {}
         for place, term in enumerate(terms):
             found = _equal(term, sides)
@@ -143,9 +148,7 @@ class OneBound:
             side = sides[min(names)]
             if side and bound != side.needed and (names, side.needed) in equal:
                 gone.add(place)
-        for place in gone:
-            span = self._with_and(terms, place, gone)
-            yield Edit(span or self._source.span(terms[place]), lambda text="" if span else "TRUE": text)  # type: ignore[misc]
+        return gone
 
     def _with_and(self, terms: list[exp.Expr], place: int, gone: Collection[int]) -> Span | None:
         """Span of a term with the AND before the term (behind the first one); None among other operators."""
@@ -227,3 +230,26 @@ def _equal(term: exp.Expr, sides: dict[str, _Side | None]) -> tuple[frozenset[st
     named = zip(BOUNDS, found[0].names, found[1].names, strict=True)
     pair = tuple(c.name.casefold() for c in columns)
     return next(((names, bound) for bound, *each in named if tuple(each) == pair), None)
+
+
+def _is(node: exp.Expr, name: str, tables: Collection[str]) -> bool:
+    """Whether a node is a column of one of some relations."""
+    return isinstance(node, exp.Column) and node.name.casefold() == name and node.table.casefold() in tables
+
+
+def _clauses(select: exp.Select, *but: str) -> list[exp.Expr]:
+    """The parts of all clauses of a query but some."""
+    found = [v if isinstance(v, list) else [v] for k, v in select.args.items() if k not in but]
+    return [node for nodes in found for node in nodes if isinstance(node, exp.Expr)]
+
+
+def _reads(nodes: list[exp.Expr], name: str, tables: Collection[str] | None = None) -> bool:
+    """Whether some parts of a query read a column; of any relation if none are given."""
+    for node in nodes:
+        for found in node.find_all(exp.Column, exp.Star):
+            if isinstance(found, exp.Column) and not found.is_star:
+                if found.name.casefold() == name and (tables is None or found.table.casefold() in tables):
+                    return True
+            elif found.parent is None or not aggregate_name(found.parent):
+                return True
+    return False
