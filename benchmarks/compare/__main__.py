@@ -30,7 +30,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 COMETS = DOCS.parent / "parts" / "jars" / "comet"
 IN_PARQUET = (OURS, SPARK, HAND, DUCKDB, POLARS, COMET)
 IN_CSV = (OURS, FLINK)
-WARM_UPS = 2
+WARM_UPS = 5
 """Runs behind the check of the answers, which warms up, too."""
 
 

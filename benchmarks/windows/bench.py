@@ -75,29 +75,27 @@ class Bench:
         self._engines.read(data.tables(self._engines.spark, self._folder), text=text)
 
     def measure(self, data: Data | Auctions, questions: Sequence[Question]) -> list[Measured]:
-        """Measures questions on the table that has been read, in all their engines."""
-        seconds: dict[tuple[int, str], list[float]] = {}
-        before = 0.0
-        for run in range(-self._warm_ups, self._runs):
-            for number, question in enumerate(questions):
-                for engine in in_turn(list(question.queries), run):
-                    taken = seconds.setdefault((number, engine), [])
-                    if taken and (taken[-1] > self._patience or (run < 0 and taken[-1] > WARM)):
-                        continue
-                    ask = partial(
-                        self._engines.seconds, engine, question.queries[engine], question.conf.get(engine, {})
-                    )
-                    if before > WARM and run >= 0 and taken[-1] < WARM:
-                        ask()  # a long query leaves caches cold and garbage behind, which the next would pay for
-                    before = ask()
-                    taken.append(before)
-        found = []
-        for number, question in enumerate(questions):
-            one = Measured(question, data, {e: tuple(seconds[number, e][-self._runs :]) for e in question.queries})
-            found.append(one)
-            print(f"{question.name:22} {question.x:6} {data.name:48}", _words(one.times), flush=True)
+        """Measures questions on the table that has been read, one after another, each in all its engines."""
+        found = [self._measured(data, question) for question in questions]
         self.measured += found
         return found
+
+    def _measured(self, data: Data | Auctions, question: Question) -> Measured:
+        seconds: dict[str, list[float]] = {engine: [] for engine in question.queries}
+        before = 0.0
+        for run in range(-self._warm_ups, self._runs):
+            for engine in in_turn(list(question.queries), run):
+                taken = seconds[engine]
+                if taken and (taken[-1] > self._patience or (run < 0 and taken[-1] > WARM)):
+                    continue
+                ask = partial(self._engines.seconds, engine, question.queries[engine], question.conf.get(engine, {}))
+                if before > WARM and run >= 0 and taken[-1] < WARM:
+                    ask()  # a long query leaves caches cold and garbage behind, which the next would pay for
+                before = ask()
+                taken.append(before)
+        one = Measured(question, data, {engine: tuple(taken[-self._runs :]) for engine, taken in seconds.items()})
+        print(f"{question.name:22} {question.x:6} {data.name:48}", _words(one.times), flush=True)
+        return one
 
     def peak(self, question: Question, engine: str) -> int:
         """Bytes of execution memory that a question takes at most."""
