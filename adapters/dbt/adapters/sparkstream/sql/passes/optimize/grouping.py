@@ -168,7 +168,7 @@ def _alternatives(item: exp.Expr) -> Iterator[Set]:
     """The grouping sets that an item of GROUP BY stands for."""
     if isinstance(item, exp.GroupingSets):
         for inner in item.expressions:
-            if isinstance(inner, (exp.GroupingSets, exp.Rollup, exp.Cube)):
+            if isinstance(inner, SETS):
                 raise NoRule("grouping sets within grouping sets")
             yield _members(inner)
     elif isinstance(item, exp.Rollup):

@@ -26,6 +26,7 @@ from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
+from dbt.adapters.sparkstream.sql.passes.optimize.grouping import plain_keys
 from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import Join, JoinByRows, Side
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rewriting, Rule
@@ -184,9 +185,7 @@ class _Reader:
     def _check_rest(self) -> None:
         if any(node.find(exp.Select) for _, node in self._rest()):
             raise NoRule("a subquery beside the join of windows")
-        group = self._select.args.get("group")
-        more = group and any(value for name, value in group.args.items() if name != "expressions")
-        if group and (more or group.find(exp.GroupingSets, exp.Rollup, exp.Cube)):
+        if self._select.args.get("group") and plain_keys(self._select) is None:
             raise NoRule("grouping sets or GROUP BY ALL beside the join of windows; put the join in a subquery")
         if any(len(c.parts) > 1 for order in self._orders_of_output() for c in order.find_all(exp.Column)):
             raise NoRule("ORDER BY of what DISTINCT, UNION and the like give names a side of the join")

@@ -111,12 +111,14 @@ class OneBound:
             its = ("", name) if len(relations) == 1 else (name,)
             starts, ends = ([k for k, key in enumerate(keys) if _is(key, bound, its)] for bound in side.names)
             items = [i for i, item in enumerate(select.expressions) if _is(item.unalias(), side.names[1], its)]
-            others = [item for place, item in enumerate(select.expressions) if place not in items]
-            after = [*others, *_clauses(select, "with_", "from_", "joins", "where", "group", "expressions")]
-            if len(ends) != 1 or not starts or _reads(after, side.names[1]):
+            if len(ends) != 1 or not starts or (items and not unread):
                 continue
+            others = [item for place, item in enumerate(select.expressions) if place not in items]
             by_place = select.args.get("order") or any(isinstance(key, exp.Literal) for key in keys)
-            if items and (not unread or len(items) > 1 or not others or by_place):
+            if items and (len(items) > 1 or not others or by_place):
+                continue
+            after = [*others, *_clauses(select, "with_", "from_", "joins", "where", "group", "expressions")]
+            if _reads(after, side.names[1]):
                 continue
             gone = [self._with_comma(keys, ends[0]), *(self._with_comma(select.expressions, item) for item in items)]
             yield from (Edit(span, lambda: "") for span in gone if span and None not in gone)
