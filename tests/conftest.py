@@ -12,7 +12,15 @@ from hypothesis import HealthCheck, settings
 
 from tests.functional.adapter.project import PARAMETERS, ROOT, Project
 from tests.integration.targets import SMALL_QUERIES, ClusterTarget, ConnectTarget, SessionTarget, Target, ThriftTarget
-from tests.lib.support import MARKS, QUICK_JAVA, TARGETS, free_port, java_options, without_waiting_for_the_disk
+from tests.lib.support import (
+    MARKS,
+    QUICK_JAVA,
+    TARGETS,
+    embedded_spark,
+    free_port,
+    java_options,
+    without_waiting_for_the_disk,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,22 +81,26 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Groups:
 
 
 @pytest.fixture(scope="session")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The Spark that `method: session` makes, in a folder of its own, as long as the tests run."""
-    from dbt.adapters.sparkstream.spark.session import spark_session
+def profile() -> dict[str, Any]:
+    """What the profile of a project says of Spark; folders of tests with another Spark have their own."""
+    return {"server_side_parameters": PARAMETERS}
 
-    with without_waiting_for_the_disk():
-        session = spark_session(PARAMETERS, tmp_path_factory.mktemp("embedded"))
-    yield session
-    session.stop()
+
+@pytest.fixture(scope="session")
+def embedded(profile: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The Spark that `method: session` makes, in a folder of its own, as long as the tests run."""
+    with embedded_spark(profile, tmp_path_factory.mktemp("embedded")) as session:
+        yield session
 
 
 @pytest.fixture(scope="module")
-def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Project]]:
+def make_project(
+    embedded: SparkSession, profile: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Project]]:
     """Makes dbt projects: `make_project({"models/a.sql": "select 1 as x"}, type="spark", ...)`."""
 
     def make(files: dict[str, str], **target: Any) -> Project:
-        return Project(tmp_path_factory.mktemp("shop"), embedded, files, target)
+        return Project(tmp_path_factory.mktemp("shop"), embedded, files, {**profile, **target})
 
     yield make
     embedded.conf.unset("spark.sql.session.timeZone")  # a project may have set it

@@ -1,8 +1,8 @@
-{#- dbt-spark's, with tables that are built aside and partitions that are overwritten in two steps. In Delta and Iceberg, each of
+{#- dbt-spark's, with tables that are built in staging and partitions that are overwritten in two steps. In Delta and Iceberg, each of
     both is one statement. -#}
 {% materialization incremental, adapter='sparkstream', supported_languages=['sql', 'python'] %}
   {%- set logged = sparkstream_is_logged() -%}
-  {%- set in_place = not sparkstream_aside() -%}
+  {%- set in_place = not sparkstream_is_staged() -%}
   {%- if in_place and not logged and model['language'] == 'sql' -%}
     {{ return(materialization_incremental_spark()) }}
   {%- endif -%}
@@ -47,8 +47,8 @@
       {#- Now, and not when the first windows are to be replaced. -#}
       {%- do adapter.dispatch('sparkstream_has_bounds', 'sparkstream')(get_columns_in_query(compiled_code), 'the query') -%}
     {%- endif -%}
-    {%- do sparkstream_beside(relation, '__dbt_partitions') -%}
-    {%- set built = relation if in_place else sparkstream_beside(relation, language=language) -%}
+    {%- do sparkstream_staging(relation, '__dbt_partitions') -%}
+    {%- set built = relation if in_place else sparkstream_staging(relation, language=language) -%}
     {%- if in_place -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
     {%- call statement('main', language=language) -%}
       {{ create_table_as(False, built, compiled_code, language) }}
@@ -56,7 +56,7 @@
     {%- if not in_place -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
     {%- do persist_constraints(relation, model) -%}
   {%- else -%}
-    {%- set fresh = sparkstream_beside(relation, '__dbt_tmp', language) -%}
+    {%- set fresh = sparkstream_staging(relation, '__dbt_tmp', language) -%}
     {%- if language == 'sql' -%}
       {#- A temporary view has no schema. -#}
       {%- set fresh = fresh.include(database=false, schema=false) -%}
@@ -79,7 +79,7 @@
     {%- elif strategy == 'insert_overwrite' -%}
       {#- Without partitions, all of the table is replaced. -#}
       {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute='quoted') | join(', ') -%}
-      {%- set built = sparkstream_beside(relation) -%}
+      {%- set built = sparkstream_staging(relation) -%}
       {%- call statement('main') -%}
         {{ create_table_as(False, built, 'select ' ~ columns ~ ' from ' ~ fresh) }}
       {%- endcall -%}

@@ -1,13 +1,13 @@
 {#
   Partitions of a table in files are replaced one by one: Spark removes a folder and moves the new one there, then the next.
-  So what they shall hold is written into a table beside first, `<table>__dbt_partitions`. From the moment it is marked as
+  So what they shall hold is written into a staging table first, `<table>__dbt_partitions`. From the moment it is marked as
   complete, a killed run is one that the next run ends: it moves the same rows in once more, before it looks at the table.
 #}
 
 {#- Replaces the partitions that the rows of `fresh` are in. -#}
 {% macro sparkstream_overwrite_partitions(fresh, relation) %}
   {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute='quoted') | join(', ') -%}
-  {%- set complete = sparkstream_beside(relation, '__dbt_partitions') -%}
+  {%- set complete = sparkstream_staging(relation, '__dbt_partitions') -%}
   {%- call statement('partitions') -%}
     {#- CREATE TABLE AS SELECT without partitions shows the table when its rows are in, and its properties with it. -#}
     create table {{ complete }} using parquet tblproperties ('sparkstream.complete' = 'true') as

@@ -10,8 +10,8 @@
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') -%}
   {%- set partition = sparkstream_columns_of('partition_by') -%}
   {#- Rows of the source may come while this runs: what the windows are is settled once. -#}
-  {%- set fresh = sparkstream_beside(relation, '__dbt_windows') -%}
-  {%- set complete = sparkstream_beside(relation, '__dbt_partitions') -%}
+  {%- set fresh = sparkstream_staging(relation, '__dbt_windows') -%}
+  {%- set complete = sparkstream_staging(relation, '__dbt_partitions') -%}
   {%- call statement('window_replace_compute') -%}
     create table {{ fresh }} using parquet as
     select {{ columns }} from {{ source }}{{ ' where ' ~ end ~ ' >= ' ~ since if since is not none }}
@@ -31,6 +31,6 @@
       )
     {%- endif %}
   {%- endcall -%}
-  {%- do sparkstream_move_in(complete, relation, partition, end, since, sparkstream_aside()) -%}
+  {%- do sparkstream_move_in(complete, relation, partition, end, since, sparkstream_is_staged()) -%}
   {{ return('drop table if exists ' ~ fresh) }}
 {% endmacro %}

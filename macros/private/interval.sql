@@ -89,13 +89,13 @@
 {% endmacro %}
 
 {#- Microseconds in the largest unit that keeps them whole, days at most: as people write it and Spark's window() takes
-    it (10 minutes), or as a literal of Spark (INTERVAL '10' MINUTE). `beside` is a length that has to be whole in the
-    same unit: the two bounds of a RANGE frame are of one type. -#}
-{% macro default__sparkstream_written(value, literal=false, beside=0) %}
+    it (10 minutes), or as a literal of Spark (INTERVAL '10' MINUTE). `same_unit` is a length that has to be whole in
+    the same unit: the two bounds of a RANGE frame are of one type. -#}
+{% macro default__sparkstream_written(value, literal=false, same_unit=0) %}
   {%- set sign, value = '-' if value < 0 else '', value | abs -%}
   {%- set found = namespace(number=none, unit='second') -%}
   {%- for unit, size in [('day', 86400000000), ('hour', 3600000000), ('minute', 60000000), ('second', 1000000)] -%}
-    {%- if found.number is none and value and value % size == 0 and beside % size == 0 -%}
+    {%- if found.number is none and value and value % size == 0 and same_unit % size == 0 -%}
       {%- set found.number = value // size -%}
       {%- set found.unit = unit -%}
     {%- endif -%}

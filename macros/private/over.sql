@@ -95,10 +95,10 @@
       ~ "\n  write a number such as 9, 'unbounded' or 'current row'; a length of time goes with frame='range' or 'rows_range'"
     ) }}
   {%- endif -%}
-  {%- set text_beside = length(other) -%}
-  {%- set beside = 0 if text_beside in ['current row', 'unbounded'] or text_beside.isdigit()
-    else interval(text_beside, 'over', other_argument) -%}
-  {{ return(written(interval(text, 'over', argument), literal=true, beside=beside) ~ direction) }}
+  {%- set other_text = length(other) -%}
+  {%- set other_length = 0 if other_text in ['current row', 'unbounded'] or other_text.isdigit()
+    else interval(other_text, 'over', other_argument) -%}
+  {{ return(written(interval(text, 'over', argument), literal=true, same_unit=other_length) ~ direction) }}
 {% endmacro %}
 
 {#- What a bound of a frame says without its direction: `10 minutes` of `open 10 minutes following`. -#}

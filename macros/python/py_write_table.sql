@@ -6,8 +6,8 @@
 {%- set partition_by = sparkstream_columns_of('partition_by') -%}
 {%- set options = dict(config.get('options') or {}) -%}
 {%- if file_format == 'delta' -%}{%- do options.update({'overwriteSchema': 'true'}) -%}{%- endif -%}
-{%- if config.get('location_root') and not sparkstream_aside() -%}
-  {#- Else it is built beside the table, and moved there. -#}
+{%- if config.get('location_root') and not sparkstream_is_staged() -%}
+  {#- Else a staging table is built, and takes its place. -#}
   {%- do options.update({'path': config.get('location_root') ~ '/' ~ target_relation.identifier}) -%}
 {%- endif -%}
 {%- if config.get('liquid_clustered_by') -%}

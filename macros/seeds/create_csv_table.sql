@@ -1,18 +1,18 @@
-{#- dbt-spark's drops the old table, then makes an empty one and puts the rows in. Here, all this happens beside the old
-    table; `load_csv_rows` puts the new one in its place. -#}
-{% macro sparkstream_seeds_aside() %}
-  {{ return(sparkstream_aside() or sparkstream_is_logged()) }}
+{#- dbt-spark's drops the old table, then makes an empty one and puts the rows in. Here, all this happens to a staging table;
+    `load_csv_rows` puts it in the old one's place. -#}
+{% macro sparkstream_seeds_are_staged() %}
+  {{ return(sparkstream_is_staged() or sparkstream_is_logged()) }}
 {% endmacro %}
 
 {% macro sparkstream__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
-  {%- if not sparkstream_seeds_aside() -%}
+  {%- if not sparkstream_seeds_are_staged() -%}
     {{ return(spark__reset_csv_table(model, full_refresh, old_relation, agate_table)) }}
   {%- endif -%}
   {{ return(create_csv_table(model, agate_table)) }}
 {% endmacro %}
 
 {% macro sparkstream__create_csv_table(model, agate_table) %}
-  {%- if not sparkstream_seeds_aside() -%}
+  {%- if not sparkstream_seeds_are_staged() -%}
     {{ return(spark__create_csv_table(model, agate_table)) }}
   {%- endif -%}
   {%- set types = model['config'].get('column_types', {}) -%}
@@ -23,7 +23,7 @@
     {%- set type = types.get(name, adapter.convert_type(agate_table, loop.index0)) -%}
     {%- do columns.append(adapter.quote_seed_column(name | string, quote) ~ ' ' ~ type ~ comments.get(name | lower, '')) -%}
   {%- endfor -%}
-  {%- set built = sparkstream_beside(this) -%}
+  {%- set built = sparkstream_staging(this) -%}
   {%- set sql -%}
     create table {{ built }} ({{ columns | join(', ') }})
     {{ 'using parquet' if sparkstream_is_logged() else file_format_clause() }}

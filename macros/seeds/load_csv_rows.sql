@@ -11,7 +11,7 @@
   {%- endfor -%}
   {%- set one_row = '(' ~ values | join(', ') ~ ')' -%}
   {%- set statements = [] -%}
-  {%- set table = (sparkstream_seed_table() if sparkstream_seeds_aside() else this).render() -%}
+  {%- set table = (sparkstream_seed_table() if sparkstream_seeds_are_staged() else this).render() -%}
   {%- for chunk in agate_table.rows | batch(get_batch_size()) -%}
     {%- set bindings = [] -%}
     {%- for row in chunk -%}{%- do bindings.extend(row) -%}{%- endfor -%}
@@ -20,7 +20,7 @@
     {%- do adapter.add_query(sql, bindings=bindings, abridge_sql_log=True) -%}
     {%- do statements.append(sql) if not statements -%}
   {%- endfor -%}
-  {%- if sparkstream_seeds_aside() -%}{%- do sparkstream_seeded() -%}{%- endif -%}
+  {%- if sparkstream_seeds_are_staged() -%}{%- do sparkstream_seeded() -%}{%- endif -%}
   {#- What dbt writes into target/run. -#}
   {{ return(statements[0]) }}
 {% endmacro %}

@@ -22,7 +22,7 @@
   {{ return(run_query('show views in ' ~ relation.without_identifier())) }}
 {% endmacro %}
 
-{#- Whether a relation is in a catalog beside Spark's own. Tables there are made by the catalog, and not in a folder. -#}
+{#- Whether a relation is in another catalog than Spark's own. Tables there are made by the catalog, and not in a folder. -#}
 {% macro sparkstream_in_catalog(relation) %}
   {{ return(relation.database and relation.database | lower != 'spark_catalog') }}
 {% endmacro %}

@@ -1,7 +1,7 @@
 {#- dbt-spark's drops the old table before it builds the new one. It can't be called from here: dbt runs a Python model in a
     statement of its own materialization alone. -#}
 {% materialization table, adapter='sparkstream', supported_languages=['sql', 'python'] %}
-  {%- set aside = sparkstream_aside() -%}
+  {%- set staged = sparkstream_is_staged() -%}
   {%- set old = load_cached_relation(this) -%}
   {%- set relation = this.incorporate(type='table') -%}
   {%- set language = model['language'] -%}
@@ -9,12 +9,12 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {%- set built = sparkstream_beside(relation, language=language) if aside else relation -%}
-  {%- if not aside -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
+  {%- set built = sparkstream_staging(relation, language=language) if staged else relation -%}
+  {%- if not staged -%}{%- do sparkstream_make_place(old) -%}{%- endif -%}
   {%- call statement('main', language=language) -%}
     {{ create_table_as(False, built, compiled_code, language) }}
   {%- endcall -%}
-  {%- if aside -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
+  {%- if staged -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
 
   {%- do apply_grants(relation, grant_config, should_revoke(old, full_refresh_mode=True)) -%}
   {%- do persist_docs(relation, model) -%}

@@ -68,7 +68,7 @@
   {%- endfor -%}
   {%- set bounds = [] -%}
   {%- for micros in [first, last] -%}
-    {%- set length = adapter.dispatch('sparkstream_written', 'sparkstream')(micros | abs, literal=true, beside=first + last - micros) -%}
+    {%- set length = adapter.dispatch('sparkstream_written', 'sparkstream')(micros | abs, literal=true, same_unit=first + last - micros) -%}
     {%- do bounds.append(
       'CURRENT ROW' if micros == 0 else length ~ (' PRECEDING' if micros < 0 else ' FOLLOWING')
     ) -%}

@@ -8,8 +8,9 @@ import pstats
 import random
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -94,6 +95,17 @@ def java_options(options: str) -> Iterator[None]:
 def without_waiting_for_the_disk() -> AbstractContextManager[None]:
     """A Spark that is started here doesn't wait for the disk when its catalog changes. Not for one that is killed."""
     return java_options("-Dderby.system.durability=test")
+
+
+@contextmanager
+def embedded_spark(profile: Mapping[str, Any], folder: Path) -> Iterator[SparkSession]:
+    """The Spark that `method: session` makes for a profile, until it is stopped."""
+    from dbt.adapters.sparkstream.spark.session import spark_session
+
+    with without_waiting_for_the_disk():
+        session = spark_session(profile["server_side_parameters"], folder, profile.get("accelerator"))
+    yield session
+    session.stop()
 
 
 PATIENCE = 300.0

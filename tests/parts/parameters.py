@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pyspark
 
 from tests.functional.adapter.project import PARAMETERS, ROOT
 
@@ -51,3 +54,18 @@ def iceberg_parameters(folder: Path = ICEBERG) -> dict[str, str]:
         "spark.sql.catalog.spark_catalog.cache-enabled": "false",
         "spark.hadoop.hive.metastore.disallow.incompatible.col.type.changes": "false",
     }
+
+
+FORMATS = {"delta": delta_parameters, "iceberg": iceberg_parameters}
+
+
+def reason_to_skip(file_format: str) -> str | None:
+    """Why the Spark here has no tables in a format of `FORMATS`; None where it has."""
+    folder, name = {"delta": (DELTA, "delta-spark"), "iceberg": (ICEBERG, "iceberg-spark-runtime")}[file_format]
+    jar = next(iter(folder.glob(f"{name}[-_]*.jar")), None)
+    if jar is None:
+        return f"the jars of {file_format} aren't here: `make parts` gets them from Maven Central"
+    built = re.match(rf"{name}[-_]([\d.]+)_", jar.name)
+    if built is None or not pyspark.__version__.startswith(built[1] + "."):
+        return f"{jar.name} isn't built for Spark {pyspark.__version__}; `make test-parts` has the Spark that it fits"
+    return None

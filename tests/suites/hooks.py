@@ -31,14 +31,14 @@ def _make_table(project: Any, name: str) -> None:
     project.run_sql(f"create table {project.test_schema}.{name} ({columns})")
 
 
-def _noted(project: Any, table: str, state: str) -> list[dict[str, Any]]:
+def _recorded(project: Any, table: str, state: str) -> list[dict[str, Any]]:
     """What the hooks have written down."""
     query = f"select {', '.join(FIELDS)} from {project.test_schema}.{table} where test_state = '{state}'"
     return [dict(zip(FIELDS, row, strict=True)) for row in project.run_sql(query, fetch="all")]
 
 
 def _check(self: Any, state: str, project: Any, host: str, count: int = 1) -> None:
-    notes = _noted(project, self.hook_table, state)
+    notes = _recorded(project, self.hook_table, state)
     assert len(notes) == count
     for note in notes:
         assert note["target_host"] == (host if project.adapter.config.credentials.method == "thrift" else "")

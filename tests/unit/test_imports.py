@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -18,6 +19,7 @@ MODULES = {
     for path in sorted(ADAPTER.rglob("*.py"))
 }
 """Module, without the package's name -> its file."""
+FILES = [path for folder in ("adapters", "macros", "tests", "tools") for path in sorted((ROOT / folder).rglob("*.*"))]
 
 
 BESIDE_SPARK = {
@@ -104,3 +106,13 @@ def test_the_page_of_the_architecture_names_every_module(folder: str) -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     names = [path.stem for path in (ADAPTER / folder).rglob("*.py") if path.stem != "__init__"]
     assert [name for name in names if f"{name}.py" not in page] == []
+
+
+def test_files_that_the_page_of_the_architecture_and_comments_name_are_there() -> None:
+    texts = [ROOT / "docs" / "architecture.md", *(ROOT / "macros").rglob("*.sql"), *MODULES.values()]
+    files = {f"/{path.relative_to(ROOT).as_posix()}" for path in FILES}
+    named = {
+        (path.name, name) for path in texts for name in re.findall(r"`([\w/]+\.(?:py|sql))`", path.read_text("utf-8"))
+    }
+    written = {("readme.py", "macros/create_inputs.sql")}  # by `sparkstream import`
+    assert {one for one in named if not any(file.endswith(f"/{one[1]}") for file in files)} == written

@@ -10,7 +10,7 @@ import pytest
 from tools.kill.command import told_errors, told_of_model
 from tools.kill.compare import compare, is_complete
 from tools.kill.kinds import KINDS
-from tools.kill.moments import COMMITS, MOVED, NOTED, OFFSETS, STAGING, SWAPPED, Moment, paths
+from tools.kill.moments import COMMITS, MOVED, OFFSETS, RECORDED, STAGING, SWAPPED, Moment, paths
 from tools.kill.project import Project
 from tools.kill.report import table
 from tools.kill.series import Tally
@@ -71,7 +71,7 @@ def test_half_a_table_is_found(rows: str, least: int | None, complete: bool) -> 
         (OFFSETS, "_sparkstream/t-1f/checkpoint/offsets/.3.tmp", False),
         (OFFSETS, "_sparkstream/t-1f/checkpoint/commits/3", False),
         (COMMITS, "_sparkstream/t-1f/checkpoint/commits/0", True),
-        (NOTED, "_sparkstream/t-1f/checkpoint_done/part-0.txt", True),
+        (RECORDED, "_sparkstream/t-1f/checkpoint_done/part-0.txt", True),
         (STAGING, "t/.spark-staging-1234", True),
         (STAGING, "t/_temporary/0", True),
         (MOVED, "t/micro_batch=4", True),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tools.kill.moments import BATCH, BETWEEN, CORRECTED, DROPPING, NOTED, REPLACING, STREAM, SWAPPED, Moment
+from tools.kill.moments import BATCH, BETWEEN, CORRECTED, DROPPING, RECORDED, REPLACING, STREAM, SWAPPED, Moment
 
 CLOSED = 1_000_000
 """Seconds since the epoch: the rows of the end have this time and a later one, all others have an earlier one."""
@@ -84,7 +84,7 @@ def _windows(name: str, sql: str, **config: Any) -> Kind:
 
 
 def _rows(name: str, sql: str, **config: Any) -> Kind:
-    moments = (*STREAM, NOTED) if "partition_by" in config else STREAM
+    moments = (*STREAM, RECORDED) if "partition_by" in config else STREAM
     return Kind(name, (_stream(name, sql, f"ts < timestamp_seconds({CLOSED})", **config),), moments)
 
 
@@ -95,7 +95,7 @@ def _shown(name: str, sql: str) -> Kind:
 def _corrected(name: str, sql: str) -> Kind:
     """Windows that close at once, and are corrected by the rows that come late: up to 9 seconds."""
     config = {"watermark": "1 second", "late_rows": "update", "lateness": "30 seconds"}
-    return Kind(name, _windows(name, sql, **config).models, (*STREAM, NOTED, CORRECTED, CORRECTED))
+    return Kind(name, _windows(name, sql, **config).models, (*STREAM, RECORDED, CORRECTED, CORRECTED))
 
 
 def _backfilled(name: str, sql: str) -> Kind:

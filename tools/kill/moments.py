@@ -47,7 +47,7 @@ WHENEVER = Moment("whenever")
 """At any time while models run."""
 OFFSETS = Moment("offsets", _in("offsets"))
 """A micro-batch has begun."""
-NOTED = Moment("noted", lambda path: "_done/" in path)
+RECORDED = Moment("recorded", lambda path: "_done/" in path)
 """The rows are in the table, and a note of it is being made: where the table itself doesn't tell all."""
 COMMITS = Moment("commits", _in("commits"))
 """A micro-batch is over."""

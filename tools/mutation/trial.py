@@ -33,7 +33,7 @@ def measure(folder: Path) -> CoverageData:
 
 
 def read(data: Path) -> CoverageData:
-    """What `measure` noted."""
+    """What `measure` recorded."""
     found = CoverageData(str(data))
     found.read()
     return found

@@ -50,7 +50,6 @@ class Project:
             "method": "session",
             "schema": self.schema,
             "threads": 2,
-            "server_side_parameters": PARAMETERS,
             **target,
         }
         profile = {"target": "test", "outputs": {"test": output}}

@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from dbt.adapters.sparkstream.cli import main
-from tests.functional.adapter.project import Project
+from tests.functional.adapter.project import PARAMETERS, Project
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,7 +161,7 @@ def build(project: Project, into: Path, *options: str) -> Result:
 def plain(embedded: SparkSession, folder: Path, schema: str) -> Project:
     """The project that was written, on plain dbt-spark."""
     written = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
-    output = {"type": "spark", "host": "none", "schema": schema}
+    output = {"type": "spark", "host": "none", "schema": schema, "server_side_parameters": PARAMETERS}
     project = Project(folder, embedded, {"dbt_project.yml": written["dbt_project.yml"]}, output)
     project.schema = schema
     return project

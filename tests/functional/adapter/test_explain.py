@@ -196,7 +196,7 @@ class TestRowsOfTheWarehouse:
         found = report(shop, "live")
         assert list(found.lines(Size())) == [
             "no HOP or CUMULATE of a stream here: nothing to optimise",
-            "the stream is not built, and no micro-batch is noted",
+            "the stream is not built, and no micro-batch is recorded",
         ]
 
     def test_the_hour_that_comes_twice(self, shop: Project) -> None:
@@ -293,7 +293,7 @@ class TestTheLastRunOfAStream:
         (shop.folder / "models" / "live_run.sql").write_text(MODELS["live"].replace("'1 minute'", "'2 seconds'"))
         try:
             done = run(shop, "live_run")
-            assert "the stream is not built, and no micro-batch is noted" in done.output
+            assert "the stream is not built, and no micro-batch is recorded" in done.output
             shop.dbt("run", "--select", "live_run")
             done = run(shop, "live_run", "--html", str(tmp_path / "page.html"))
             assert done.exit_code == 0, done.output

@@ -67,8 +67,8 @@ def test_rows_of_many_micro_batches_are_put_into_few_files(feed: Feed) -> None:
     grow(feed, 1, 7, compact_every=3)
     assert location(feed) == before
     assert (len(files(before)), ids(feed, reader)) == (1, list(range(1, 8)))
-    noted = feed.spark.table(f"{feed.schema}.sparkstream_runs").select("batch", "rows_appended").orderBy("batch")
-    assert [tuple(row) for row in noted.collect()] == [(n, 1) for n in range(7)]
+    recorded = feed.spark.table(f"{feed.schema}.sparkstream_runs").select("batch", "rows_appended").orderBy("batch")
+    assert [tuple(row) for row in recorded.collect()] == [(n, 1) for n in range(7)]
 
 
 def test_partitions_properties_and_comments_stay(feed: Feed) -> None:
@@ -184,7 +184,7 @@ def test_files_from_before_go_after_an_hour(feed: Feed, monkeypatch: pytest.Monk
     before = location(feed)
     grow(feed, 2, 2, compact_every=2)
     assert len(files(before)) == 3
-    monkeypatch.setattr(ledger, "GRACE", -1.0)  # what is left is noted in whole seconds, maybe of the next one
+    monkeypatch.setattr(ledger, "GRACE", -1.0)  # what is left is recorded in whole seconds, maybe of the next one
     feed.run(ROWS, compact_every=2)
     assert files(before) == []
     assert ids(feed) == [1, 2, 3]
@@ -219,14 +219,14 @@ def test_notes_of_micro_batches_stay_in_few_files(feed: Feed, monkeypatch: pytes
     monkeypatch.setattr(runs_table, "MERGED", 4)
     folder = location(feed, "bid").with_name("sparkstream_runs")
     reader = quick_session(feed.spark)
-    noted = []
+    recorded = []
     for number in range(1, 11):
         grow(feed, 1, number)
         reader.catalog.refreshTable(f"{feed.schema}.sparkstream_runs")
         rows = reader.table(f"{feed.schema}.sparkstream_runs").select("batch", "rows_read").orderBy("batch").collect()
         assert [tuple(row) for row in rows] == [(n, 1) for n in range(number)]
-        noted.append(len(files(folder)))
-    assert max(noted) <= 10
+        recorded.append(len(files(folder)))
+    assert max(recorded) <= 10
     # A name that RECOVER PARTITIONS doesn't know.
     feed.spark.sql(f"ALTER TABLE {feed.schema}.sparkstream_runs RECOVER PARTITIONS")
     assert reader.table(f"{feed.schema}.sparkstream_runs").count() == 10
@@ -255,5 +255,5 @@ def test_notes_of_a_run_that_is_killed_while_they_are_merged(
     monkeypatch.undo()
     monkeypatch.setattr(runs_table, "MERGED", 2)
     grow(feed, 2, 3)
-    noted = feed.spark.table(f"{feed.schema}.sparkstream_runs").select("batch").orderBy("batch").collect()
-    assert [row[0] for row in noted] == [0, 1, 2, 3]
+    recorded = feed.spark.table(f"{feed.schema}.sparkstream_runs").select("batch").orderBy("batch").collect()
+    assert [row[0] for row in recorded] == [0, 1, 2, 3]

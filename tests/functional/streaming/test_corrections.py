@@ -90,7 +90,7 @@ def test_rows_may_leave_a_corrected_window(feed: Feed) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("when", [*seldom(["before", "after"]), "between"])
 def test_an_interrupted_correction_comes_again(feed: Feed, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before a partition is written anew, between that and the rows of new windows, or before all of it is noted."""
+    """Before a partition is written anew, between that and the rows of new windows, or before all of it is recorded."""
     options = {**UPDATE, "shows_open": True}
     feed.add("bid", [(1, 1005, "a", 1), (2, 1045, "a", 1), (3, 1046, "b", 1)])
     feed.run(TUMBLE, **options)

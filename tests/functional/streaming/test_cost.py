@@ -101,7 +101,7 @@ def test_what_is_due_without_new_files(feed: Feed, monkeypatch: pytest.MonkeyPat
         feed.run(query, **{**options, **given})
         return asked.queries - before
 
-    def noted(name: str) -> str:
+    def recorded(name: str) -> str:
         [row] = feed.spark.sql(f"SHOW TBLPROPERTIES {feed.schema}.model ('sparkstream.{name}')").collect()
         return str(row[1])
 
@@ -112,8 +112,8 @@ def test_what_is_due_without_new_files(feed: Feed, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
         patched.setattr(Watch, "end", failing)
         runs()
-    assert (noted("batch"), noted("run")) == ("1", "")
-    assert (runs(), noted("batch"), runs()) == (1, "3", 0)
+    assert (recorded("batch"), recorded("run")) == ("1", "")
+    assert (runs(), recorded("batch"), runs()) == (1, "3", 0)
     # A compaction that has failed.
     feed.add("bid", [(4, 1071, "a", 1)])
     with monkeypatch.context() as patched:
@@ -124,13 +124,13 @@ def test_what_is_due_without_new_files(feed: Feed, monkeypatch: pytest.MonkeyPat
     # Files from before it that nobody reads any more.
     with monkeypatch.context() as patched:
         patched.setattr(ledger, "GRACE", -1)
-        assert noted("left_files") != ""
-        assert (runs(), noted("left_files"), runs()) == (1, "", 0)
+        assert recorded("left_files") != ""
+        assert (runs(), recorded("left_files"), runs()) == (1, "", 0)
     # The table of late rows.
     feed.spark.sql(f"DROP TABLE {feed.schema}.model__late")
     assert (runs(), runs()) == (1, 0)
     # What others write, and another query.
-    feed.spark.sql(f"INSERT INTO {feed.schema}.model SELECT timestamp_seconds(0), 7, {noted('batch')}")
+    feed.spark.sql(f"INSERT INTO {feed.schema}.model SELECT timestamp_seconds(0), 7, {recorded('batch')}")
     with pytest.raises(StreamingError, match="something else has written"):
         runs()
     assert (runs(on_foreign_write="accept"), runs()) == (1, 0)

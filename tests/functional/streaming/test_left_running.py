@@ -140,5 +140,5 @@ def test_models_run_until_control_c(shop: Project, command: Command, embedded: S
     assert rows("events_seen", "id")[-1] == (31,)
     assert "OK created sql streaming_incremental model" in command.output
     assert "+8 rows" in command.output
-    noted = rows("sparkstream_runs", "batch", "rows_read", "rows_appended", "relation")
-    assert [row[:3] for row in noted if "events_seen" in row[3]] == [(n, 2, 2) for n in range(4)]
+    recorded = rows("sparkstream_runs", "batch", "rows_read", "rows_appended", "relation")
+    assert [row[:3] for row in recorded if "events_seen" in row[3]] == [(n, 2, 2) for n in range(4)]

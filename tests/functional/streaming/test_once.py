@@ -486,8 +486,8 @@ def test_models_of_two_processes_note_their_micro_batches(feed: Feed) -> None:
     with ThreadPoolExecutor() as pool:
         list(pool.map(note, ["model.shop.a", "model.shop.b", "model.shop.c"]))
     feed.spark.sql(f"REFRESH TABLE {table}")
-    noted = feed.spark.sql(f"SELECT model, count(*), max(batch) FROM {table} GROUP BY model").collect()
-    assert sorted(map(tuple, noted)) == [(f"model.shop.{name}", 4, 3) for name in ("a", "b", "c", "first")]
+    recorded = feed.spark.sql(f"SELECT model, count(*), max(batch) FROM {table} GROUP BY model").collect()
+    assert sorted(map(tuple, recorded)) == [(f"model.shop.{name}", 4, 3) for name in ("a", "b", "c", "first")]
 
 
 @pytest.mark.long

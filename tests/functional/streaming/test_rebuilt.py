@@ -114,8 +114,8 @@ def test_what_was_begun_aside(feed: Feed, half: Callable[..., str], compacts: in
     # The next run goes on with it.
     run(feed, OTHER, compact_every=compacts)
     assert (feed.table(), aside(feed), generation(feed)) == (rows(100, 3), False, begun)
-    noted = feed.spark.table(f"{feed.schema}.sparkstream_runs").orderBy("started_at").select("relation", "aside")
-    found = [tuple(row) for row in noted.collect()]
+    recorded = feed.spark.table(f"{feed.schema}.sparkstream_runs").orderBy("started_at").select("relation", "aside")
+    found = [tuple(row) for row in recorded.collect()]
     assert {relation for relation, _ in found} == {f"{feed.schema}.model"}
     assert [is_aside for _, is_aside in found][:3] == [False] * 3
     assert all(is_aside for _, is_aside in found[3:])
@@ -217,7 +217,7 @@ def test_files_from_before_a_swap_go_after_an_hour(feed: Feed, monkeypatch: pyte
     run(feed, sql.format("v * 10"), **options)  # compacts what was filled aside
     assert len({row[0] for row in feed.spark.table(f"{feed.schema}.model").select("micro_batch").collect()}) == 1
     assert list(before.rglob("*.parquet"))
-    monkeypatch.setattr(ledger, "GRACE", -1.0)  # noted in whole seconds, maybe of the next one
+    monkeypatch.setattr(ledger, "GRACE", -1.0)  # recorded in whole seconds, maybe of the next one
     run(feed, sql.format("v * 10"), **options)
     assert not list(before.rglob("*.parquet"))
     assert strange.exists()

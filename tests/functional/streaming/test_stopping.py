@@ -19,13 +19,13 @@ from tests.functional.streaming.test_once import ROWS, TUMBLE
 from tests.lib.support import PATIENCE, quick_session, wait_for
 
 
-def noted(feed: Feed) -> OnServer:
+def recorded(feed: Feed) -> OnServer:
     model = StreamModel("model.test.model", "model", f"{feed.schema}.model", f"{feed.schema}.sparkstream_runs")
     return OnServer(Engine(quick_session(feed.spark)), model)
 
 
 def test_a_run_that_is_left_running_ends(feed: Feed) -> None:
-    assert stopped({"model": noted(feed)}, 0) == {"model": NO_RUN}  # and no table
+    assert stopped({"model": recorded(feed)}, 0) == {"model": NO_RUN}  # and no table
     feed.add("bid", [(1, 1005, "a", 1)])
     outcomes = []
     run = threading.Thread(
@@ -33,10 +33,10 @@ def test_a_run_that_is_left_running_ends(feed: Feed) -> None:
     )
     run.start()
     wait_for(lambda: feed.spark.catalog.tableExists(f"{feed.schema}.model") and feed.table())
-    assert stopped({"model": noted(feed)}, PATIENCE) == {"model": ENDED}
+    assert stopped({"model": recorded(feed)}, PATIENCE) == {"model": ENDED}
     run.join(PATIENCE)
     assert [outcome.rows for outcome in outcomes] == [1]
-    assert stopped({"model": noted(feed)}, 0) == {"model": NO_RUN}
+    assert stopped({"model": recorded(feed)}, 0) == {"model": NO_RUN}
     # The wish was for that run alone.
     feed.add("bid", [(2, 1006, "a", 2)])
     feed.run(ROWS)
@@ -49,7 +49,7 @@ def test_a_run_that_is_gone_and_one_that_goes_on(feed: Feed) -> None:
     for holder, told in ((replace(mine, born="another"), {"model": KILLED}), (mine, {})):
         note = json.dumps(asdict(holder))
         feed.spark.sql(f"ALTER TABLE {feed.schema}.model SET TBLPROPERTIES ('sparkstream.run' = '{note}')")
-        assert stopped({"model": noted(feed)}, 1) == told
+        assert stopped({"model": recorded(feed)}, 1) == told
 
 
 @pytest.mark.long

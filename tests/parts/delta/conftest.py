@@ -1,57 +1,16 @@
-"""Fixtures of the tests with parts that Spark hasn't itself: `make parts` gets them, `make test-parts` runs these."""
+"""A Spark with Delta: `make parts` gets its jars, and a Spark that they fit."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.functional.adapter.project import Project
-from tests.lib.support import without_waiting_for_the_disk
-from tests.parts.parameters import DELTA, delta_parameters
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
-def reason_to_skip(folder: Path, version: str) -> str | None:
-    """Why Delta's jars in a folder don't run on a version of Spark; None where they do."""
-    jar = next(iter(folder.glob("delta-spark_*.jar")), None)
-    if jar is None:
-        return "Delta's jars aren't here: `make parts` gets them from Maven Central"
-    built = re.match(r"delta-spark_([\d.]+)_", jar.name)
-    if built is None or not version.startswith(built[1] + "."):
-        return (
-            f"{jar.name} isn't built for Spark {version}: `make test-parts` runs these tests with a Spark that it fits"
-        )
-    return None
+from tests.parts.parameters import delta_parameters, reason_to_skip
 
 
 @pytest.fixture(scope="session")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The Spark that `method: session` makes, with Delta."""
-    import pyspark
-
-    if reason := reason_to_skip(DELTA, pyspark.__version__):
+def profile() -> dict[str, Any]:
+    if reason := reason_to_skip("delta"):
         pytest.skip(reason)
-    from dbt.adapters.sparkstream.spark.session import spark_session
-
-    with without_waiting_for_the_disk():
-        session = spark_session(delta_parameters(), tmp_path_factory.mktemp("embedded"))
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="module")
-def make_project(embedded: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Project]:
-    """Makes dbt projects on a Spark with Delta."""
-    embedded.conf.unset("spark.sql.session.timeZone")  # another module may have set it
-
-    def make(files: dict[str, str], **target: Any) -> Project:
-        given = {"server_side_parameters": delta_parameters(), **target}
-        return Project(tmp_path_factory.mktemp("shop"), embedded, files, given)
-
-    return make
+    return {"server_side_parameters": delta_parameters()}

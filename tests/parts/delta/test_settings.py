@@ -17,7 +17,8 @@ from tests.functional.streaming.feed import COLUMNS, Feed
 from tests.functional.streaming.test_corrections import UPDATE
 from tests.functional.streaming.test_once import ROWS, TUMBLE, refused
 from tests.parts.delta.test_streams import CLOSED, DELTA, folder_of
-from tests.parts.delta.test_tables import CAME, NEW, OLD_1, OLD_2C, incremental, model
+from tests.parts.delta.test_tables import incremental, model
+from tests.parts.formats import CAME, NEW, OLD_1, OLD_2B, OLD_2C, OLD_N, ONCE
 
 VECTORS, FEED = "delta.enableDeletionVectors", "delta.enableChangeDataFeed"
 PROPERTIES = {
@@ -61,11 +62,10 @@ def check_settings(project: Project, table: str, setting: str, *columns: str) ->
 
 
 def test_strategies(make_project: Callable[..., Project]) -> None:
-    once = NEW.replace("(2, 'b', 'newer'), ", "")  # MERGE takes one row for each key
     strategies: dict[str, tuple[str, dict[str, Any], list[tuple[Any, ...]]]] = {
-        "merge": (once, {"unique_key": ["id", "p"]}, [OLD_1, OLD_2C, *CAME[:1], *CAME[2:], (None, "b", "old")]),
+        "merge": (ONCE, {"unique_key": ["id", "p"]}, [OLD_1, OLD_2C, *CAME[:1], *CAME[2:], OLD_N]),
         "delete+insert": (NEW, {"unique_key": "id"}, [OLD_1, *CAME]),
-        "append": (NEW, {}, [OLD_1, (2, "b", "old"), OLD_2C, (None, "b", "old"), *CAME]),
+        "append": (NEW, {}, [OLD_1, OLD_2B, OLD_2C, OLD_N, *CAME]),
     }
     names = {f"{name.replace('+', '_')}_{setting}": (name, setting) for name in strategies for setting in SETTINGS}
     files = {

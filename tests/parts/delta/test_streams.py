@@ -46,7 +46,7 @@ def in_delta(feed: Feed, *tables: str) -> None:
 
 
 def test_a_micro_batch_is_one_commit(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "SETTLES", 0.0)  # what is done is noted while later micro-batches run
+    monkeypatch.setattr(run, "SETTLES", 0.0)  # what is done is recorded while later micro-batches run
     feed.add("bid", [(1, 1005, "a", 1), (2, 1060, "a", 1)])
     assert "+1 row," in feed.run(TUMBLE, keep_late=True, **DELTA).message
     feed.add("bid", [(3, 1001, "a", 5), (4, 1061, "b", 2), (5, 1101, "b", 2)])

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from tests.functional.adapter.project import Project
-from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
-from tests.parts.documented import check_statements
+from tests.parts import formats
+from tests.parts.formats import CAME, OLD_1, OLD_2C, OLD_N, STRATEGIES, Builds, left, provider
 
-
-def model(query: str, **config: Any) -> str:
-    """A model's text, in Delta unless its configs say otherwise."""
-    given = ", ".join(f"{name}={value!r}" for name, value in {"file_format": "delta", **config}.items())
-    return f"{{{{ config({given}) }}}}\n{query}"
-
-
-def incremental(query: str, strategy: str, **config: Any) -> str:
-    return model(query, materialized="incremental", incremental_strategy=strategy, **config)
+model = partial(formats.model, file_format="delta")
+incremental = partial(formats.incremental, file_format="delta")
 
 
 def history(project: Project, table: str) -> list[str]:
@@ -29,13 +23,21 @@ def history(project: Project, table: str) -> list[str]:
     return [str(row["operation"]) for row in found.collect()]
 
 
-def provider(project: Project, table: str) -> str:
-    return next(row[1] for row in project.rows(f"describe extended {{}}.{table}") if row[0] == "Provider")
-
-
-def left(project: Project) -> list[str]:
-    """Tables that were made on the way and are still there; views of the session aside."""
-    return [row[1] for row in project.rows("show tables in {} like '*__dbt_*'") if not row[2]]
+class TestDelta(Builds):
+    file_format = "delta"
+    history = staticmethod(history)
+    replaces = "CREATE OR REPLACE TABLE AS SELECT"
+    writes = "WRITE"
+    strategies = {
+        **STRATEGIES,
+        "delete_insert_keys": ("delete+insert", {"unique_key": ["id", "p"]}, [OLD_1, OLD_2C, OLD_N, *CAME]),
+        "delete_insert_some": (
+            "delete+insert",
+            {"unique_key": "id", "incremental_predicates": ["DBT_INTERNAL_DEST.p = 'b'"]},
+            [OLD_1, OLD_2C, *CAME],
+        ),
+        "replace_where": ("replace_where", {"incremental_predicates": ["p > 'a'", "p < 'd'"]}, [OLD_1, *CAME]),
+    }
 
 
 def test_a_table_is_replaced_in_one_commit(make_project: Callable[..., Project]) -> None:
@@ -85,36 +87,6 @@ def test_a_table_is_replaced_in_one_commit(make_project: Callable[..., Project])
     assert not left(project)
 
 
-NEW = """select * from values
-{% if is_incremental() %}(2, 'b', 'new'), (2, 'b', 'newer'), (3, 'c', 'new'), (cast(null as int), 'c', 'new')
-{% else %}(1, 'a', 'old'), (2, 'b', 'old'), (2, 'c', 'old'), (cast(null as int), 'b', 'old')
-{% endif %} as t (id, p, v)"""
-OLD_1, OLD_2B, OLD_2C, OLD_N = (1, "a", "old"), (2, "b", "old"), (2, "c", "old"), (None, "b", "old")
-CAME = [(2, "b", "new"), (2, "b", "newer"), (3, "c", "new"), (None, "c", "new")]
-
-STRATEGIES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
-    "append": (incremental(NEW, "append"), [OLD_1, OLD_2B, OLD_2C, OLD_N, *CAME]),
-    "overwrite_partitions": (incremental(NEW, "insert_overwrite", partition_by="p"), [OLD_1, *CAME]),
-    "overwrite_all": (incremental(NEW, "insert_overwrite"), CAME),
-    "delete_insert": (incremental(NEW, "delete+insert", unique_key="id"), [OLD_1, *CAME]),
-    "delete_insert_keys": (incremental(NEW, "delete+insert", unique_key=["id", "p"]), [OLD_1, OLD_2C, OLD_N, *CAME]),
-    "delete_insert_some": (
-        incremental(NEW, "delete+insert", unique_key="id", incremental_predicates=["DBT_INTERNAL_DEST.p = 'b'"]),
-        [OLD_1, OLD_2C, *CAME],
-    ),
-    "replace_where": (
-        incremental(NEW, "replace_where", incremental_predicates=["p > 'a'", "p < 'd'"]),
-        [OLD_1, *CAME],
-    ),
-    "merge": (
-        incremental(
-            NEW.replace("(2, 'b', 'newer'), ", ""), "merge", unique_key=["id", "p"], merge_exclude_columns=["p", "id"]
-        ),
-        [OLD_1, OLD_2C, (2, "b", "new"), (3, "c", "new"), (None, "c", "new"), OLD_N],
-    ),
-}
-
-
 # Not those with a backtick: Delta's own MERGE, and its partitions, read such a name as two, and fail.
 HOSTILE = ["q'u", "b\\s", "${env:HOME}", 'd"q', "my col", "\u202ea", "x int) using parquet location '/p' --"]
 MAPPED = {"delta.columnMapping.mode": "name"}
@@ -154,24 +126,6 @@ def test_names_that_hold_anything(make_project: Callable[..., Project], key: str
     assert {name: shop.rows(select + name) for name in kinds} == expected
 
 
-def test_incremental_strategies(make_project: Callable[..., Project]) -> None:
-    project = make_project({f"models/{name}.sql": text for name, (text, _) in STRATEGIES.items()})
-    project.dbt("run")
-    before = sorted([OLD_1, OLD_2B, OLD_2C, OLD_N], key=str)
-    for name in STRATEGIES:
-        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == before, name
-    project.dbt("run")
-    for name, (_, expected) in STRATEGIES.items():
-        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == sorted(expected, key=str), name
-        assert len(history(project, name)) == 2, name
-    project.dbt("run", "--full-refresh")
-    for name in STRATEGIES:
-        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == before, name
-        assert history(project, name)[-1] == "CREATE OR REPLACE TABLE AS SELECT", name
-    # What a statement says of partitions is no setting for those after it.
-    assert str(project._spark.conf.get("spark.sql.sources.partitionOverwriteMode")).lower() == "static"
-
-
 def test_strategies_say_what_they_need(make_project: Callable[..., Project]) -> None:
     query = "select 1 as id"
     project = make_project(
@@ -185,63 +139,6 @@ def test_strategies_say_what_they_need(make_project: Callable[..., Project]) -> 
     assert "files of parquet can't be changed" in said
     assert "needs a unique_key" in said
     assert "needs incremental_predicates" in said
-
-
-def test_window_replace(make_project: Callable[..., Project]) -> None:
-    """Each run is one commit, and needs no partitions."""
-    names = ("tumbling", "visits")
-    files = STEPS["one day"]
-    for name in names:
-        text = replaced(name)
-        in_delta = text[f"models/{name}.sql"].replace("partition_by='day'", "file_format='delta'")
-        files = files | text | {f"models/{name}.sql": in_delta}
-    project = make_project(files)
-    for step in ("one day", "over midnight", "a new day", "it began the day before"):
-        project.write(STEPS[step])
-        project.dbt("run", *([] if step == "one day" else ["--select", "arriving", *names]))
-        for name in names:
-            whole = project.rows(f"select * from {{}}.{name}_whole")
-            assert project.rows(f"select * from {{}}.{name}") == whole, (step, name)
-    assert history(project, "visits") == ["CREATE OR REPLACE TABLE AS SELECT"] + ["WRITE"] * 3
-    assert not left(project)
-
-
-def test_microbatch(make_project: Callable[..., Project]) -> None:
-    query = (
-        "select window_start, window_end, window_time, count(*) as n_rows, cast(window_time as date) as day\n"
-        "from {{ hop(ref('bids'), 'ts', '5 minutes', '1 hour') }} group by window_start, window_end, window_time"
-    )
-    batched = incremental(
-        query, "microbatch", batch_size="day", begin="2024-01-01", partition_by="day", event_time="window_time"
-    )
-    project = make_project(
-        {
-            "models/bids.sql": "{{ config(event_time='ts') }}\n" + ROWS,
-            "models/hops.sql": batched,
-            "models/whole.sql": query,
-        }
-    )
-    run = ("run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-05")
-    project.dbt(*run)
-    assert project.rows("select * from {}.hops") == project.rows("select * from {}.whole")
-    project.dbt(*run)
-    assert project.rows("select * from {}.hops") == project.rows("select * from {}.whole")
-
-
-def test_snapshots(make_project: Callable[..., Project]) -> None:
-    project = make_project(
-        {
-            "models/users.sql": "select 1 as id, 'a' as name union all select 2, 'b'",
-            "snapshots/s.yml": "snapshots:\n  - {name: users_then, relation: ref('users'), config: {file_format: delta,"
-            " strategy: check, unique_key: id, check_cols: all, hard_deletes: invalidate}}\n",
-        }
-    )
-    project.dbt("build")
-    project.write({"models/users.sql": "select 1 as id, 'A' as name union all select 3, 'c'"})
-    project.dbt("build")
-    project.dbt("build")
-    found = project.rows("select id, name, dbt_valid_to is null from {}.users_then")
-    assert sorted(found) == [(1, "A", True), (1, "a", False), (2, "b", False), (3, "c", True)]
 
 
 CONTRACT = """models:
@@ -297,37 +194,6 @@ def test_column_changes(make_project: Callable[..., Project]) -> None:
     project.write({"models/merging.sql": kinds["merging"] % "select 1 as id, 'b' as old, 2.5D as new"})
     project.dbt("run", "--select", "merging")
     assert project.rows("select id, old, new from {}.merging") == [(1, "b", 2.5)]
-
-
-IN_PYTHON = """\
-def model(dbt, session):
-    dbt.config(materialized='MATERIALIZED', file_format='FORMAT')
-    rows = dbt.ref("bid").where("price > 1")
-    if dbt.is_incremental:
-        rows = rows.where("price > 4")
-    return rows
-"""
-
-
-def python_models(file_format: str) -> dict[str, str]:
-    """A project with a table and an incremental model in Python."""
-    text = IN_PYTHON.replace("FORMAT", file_format)
-    return {
-        "models/bid.sql": "select id, id as price from range(6)",
-        "models/whole.py": text.replace("MATERIALIZED", "table"),
-        "models/grown.py": text.replace("MATERIALIZED", "incremental"),
-    }
-
-
-def test_python_models(make_project: Callable[..., Project]) -> None:
-    project = make_project(python_models("delta"))
-    for appended in ([], [5]):
-        project.dbt("run")
-        assert [row[0] for row in project.rows("select price from {}.whole")] == [2, 3, 4, 5]
-        assert [row[0] for row in project.rows("select price from {}.grown")] == sorted([2, 3, 4, 5, *appended])
-        assert provider(project, "whole") == provider(project, "grown") == "delta"
-    assert left(project) == []
-    assert "DROP" not in " ".join(history(project, "whole"))
 
 
 def test_a_predicate_of_delete_insert_is_on_the_table(make_project: Callable[..., Project]) -> None:
@@ -401,7 +267,3 @@ def test_a_clone_in_place_of_a_clone(make_project: Callable[..., Project]) -> No
     for _ in range(2):
         project.dbt("clone", "--state", str(state), "--full-refresh")
         assert project.rows("select id from {}_clone.ids") == [(1,)]
-
-
-def test_no_statement_is_sent_in_vain(make_project: Callable[..., Project]) -> None:
-    check_statements(make_project, "delta")

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import pytest
 
 from tests.functional.adapter.project import Project
-from tests.functional.adapter.test_incremental import ROWS, STEPS, replaced
-from tests.parts.delta.test_tables import python_models
-from tests.parts.documented import check_statements
+from tests.parts import formats
+from tests.parts.formats import Builds, left, provider
 
-
-def model(query: str, **config: Any) -> str:
-    """A model's text, in Iceberg unless its configs say otherwise."""
-    given = ", ".join(f"{name}={value!r}" for name, value in {"file_format": "iceberg", **config}.items())
-    return f"{{{{ config({given}) }}}}\n{query}"
-
-
-def incremental(query: str, strategy: str, **config: Any) -> str:
-    return model(query, materialized="incremental", incremental_strategy=strategy, **config)
+model = partial(formats.model, file_format="iceberg")
 
 
 def history(project: Project, table: str) -> list[str]:
@@ -30,14 +21,11 @@ def history(project: Project, table: str) -> list[str]:
     return [str(row[0]) for row in found.collect()]
 
 
-def is_iceberg(project: Project, table: str) -> bool:
-    rows = project.rows(f"describe extended {{}}.{table}")
-    return ("Provider", "iceberg") in [(row[0], row[1]) for row in rows]
-
-
-def left(project: Project) -> list[str]:
-    """Tables that were made on the way and are still there; views of the session aside."""
-    return [row[1] for row in project.rows("show tables in {} like '*__dbt_*'") if not row[2]]
+class TestIceberg(Builds):
+    file_format = "iceberg"
+    history = staticmethod(history)
+    replaces = "overwrite"
+    writes = "overwrite"
 
 
 def test_a_table_is_replaced_in_one_commit(make_project: Callable[..., Project]) -> None:
@@ -59,7 +47,7 @@ def test_a_table_is_replaced_in_one_commit(make_project: Callable[..., Project])
         }
     )
     project.dbt("build")
-    assert is_iceberg(project, "colors")
+    assert provider(project, "colors") == "iceberg"
     project.write(
         {
             "seeds/colors.csv": "id,name\n3,blue\n",
@@ -79,102 +67,9 @@ def test_a_table_is_replaced_in_one_commit(make_project: Callable[..., Project])
         project.dbt("run", "--select", "turned")
         project.sql("refresh table {}.turned")  # such a catalog doesn't tell a session that a table was replaced
         assert project.rows("select * from {}.turned") == [(number,)]
-    assert not is_iceberg(project, "turned")
+    assert provider(project, "turned") == "parquet"
     assert not left(project)
     project.dbt("docs", "generate")
-
-
-NEW = """select * from values
-{% if is_incremental() %}(2, 'b', 'new'), (2, 'b', 'newer'), (3, 'c', 'new'), (cast(null as int), 'c', 'new')
-{% else %}(1, 'a', 'old'), (2, 'b', 'old'), (2, 'c', 'old'), (cast(null as int), 'b', 'old')
-{% endif %} as t (id, p, v)"""
-OLD_1, OLD_2B, OLD_2C, OLD_N = (1, "a", "old"), (2, "b", "old"), (2, "c", "old"), (None, "b", "old")
-CAME = [(2, "b", "new"), (2, "b", "newer"), (3, "c", "new"), (None, "c", "new")]
-
-STRATEGIES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
-    "append": (incremental(NEW, "append"), [OLD_1, OLD_2B, OLD_2C, OLD_N, *CAME]),
-    "overwrite_partitions": (incremental(NEW, "insert_overwrite", partition_by="p"), [OLD_1, *CAME]),
-    "overwrite_all": (incremental(NEW, "insert_overwrite"), CAME),
-    "delete_insert": (incremental(NEW, "delete+insert", unique_key="id"), [OLD_1, *CAME]),
-    "merge": (
-        incremental(
-            NEW.replace("(2, 'b', 'newer'), ", ""), "merge", unique_key=["id", "p"], merge_exclude_columns=["p", "id"]
-        ),
-        [OLD_1, OLD_2C, (2, "b", "new"), (3, "c", "new"), (None, "c", "new"), OLD_N],
-    ),
-}
-
-
-def test_incremental_strategies(make_project: Callable[..., Project]) -> None:
-    project = make_project({f"models/{name}.sql": text for name, (text, _) in STRATEGIES.items()})
-    project.dbt("run")
-    before = sorted([OLD_1, OLD_2B, OLD_2C, OLD_N], key=str)
-    for name in STRATEGIES:
-        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == before, name
-    project.dbt("run")
-    for name, (_, expected) in STRATEGIES.items():
-        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == sorted(expected, key=str), name
-        assert len(history(project, name)) == 2, name
-    project.dbt("run", "--full-refresh")
-    for name in STRATEGIES:
-        assert sorted(project.rows(f"select id, p, v from {{}}.{name}"), key=str) == before, name
-    # What a statement says of partitions is no setting for those after it.
-    assert str(project._spark.conf.get("spark.sql.sources.partitionOverwriteMode")).lower() == "static"
-
-
-def test_window_replace(make_project: Callable[..., Project]) -> None:
-    names = ("tumbling", "visits")
-    files = STEPS["one day"]
-    for name in names:
-        text = replaced(name)
-        in_iceberg = text[f"models/{name}.sql"].replace("partition_by='day'", "file_format='iceberg'")
-        files = files | text | {f"models/{name}.sql": in_iceberg}
-    project = make_project(files)
-    for step in ("one day", "over midnight", "a new day", "it began the day before"):
-        project.write(STEPS[step])
-        project.dbt("run", *([] if step == "one day" else ["--select", "arriving", *names]))
-        for name in names:
-            whole = project.rows(f"select * from {{}}.{name}_whole")
-            assert project.rows(f"select * from {{}}.{name}") == whole, (step, name)
-    assert not left(project)
-
-
-def test_microbatch(make_project: Callable[..., Project]) -> None:
-    query = (
-        "select window_start, window_end, window_time, count(*) as n_rows, cast(window_time as date) as day\n"
-        "from {{ hop(ref('bids'), 'ts', '5 minutes', '1 hour') }} group by window_start, window_end, window_time"
-    )
-    batched = incremental(
-        query, "microbatch", batch_size="day", begin="2024-01-01", partition_by="day", event_time="window_time"
-    )
-    project = make_project(
-        {
-            "models/bids.sql": "{{ config(event_time='ts') }}\n" + ROWS,
-            "models/hops.sql": batched,
-            "models/whole.sql": query,
-        }
-    )
-    run = ("run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-05")
-    project.dbt(*run)
-    assert project.rows("select * from {}.hops") == project.rows("select * from {}.whole")
-    project.dbt(*run)
-    assert project.rows("select * from {}.hops") == project.rows("select * from {}.whole")
-
-
-def test_snapshots(make_project: Callable[..., Project]) -> None:
-    project = make_project(
-        {
-            "models/users.sql": "select 1 as id, 'a' as name union all select 2, 'b'",
-            "snapshots/s.yml": "snapshots:\n  - {name: users_then, relation: ref('users'), config: {"
-            "file_format: iceberg, strategy: check, unique_key: id, check_cols: all, hard_deletes: invalidate}}\n",
-        }
-    )
-    project.dbt("build")
-    project.write({"models/users.sql": "select 1 as id, 'A' as name union all select 3, 'c'"})
-    project.dbt("build")
-    project.dbt("build")
-    found = project.rows("select id, name, dbt_valid_to is null from {}.users_then")
-    assert sorted(found) == [(1, "A", True), (1, "a", False), (2, "b", False), (3, "c", True)]
 
 
 @pytest.mark.parametrize("strategy", ["check", "timestamp"])
@@ -232,15 +127,3 @@ def test_comments_of_plain_views(make_project: Callable[..., Project]) -> None:
             found = {row[0]: row[2] for row in rows[:2]}
             assert set(found.values()) == {text[:252] + "..."}, name
             assert {row[1] for row in rows if row[0] == "Comment"} == {text}, name
-
-
-def test_python_models(make_project: Callable[..., Project]) -> None:
-    project = make_project(python_models("iceberg"))
-    for appended in ([], [5]):
-        project.dbt("run")
-        assert [row[0] for row in project.rows("select price from {}.whole")] == [2, 3, 4, 5]
-        assert [row[0] for row in project.rows("select price from {}.grown")] == sorted([2, 3, 4, 5, *appended])
-
-
-def test_no_statement_is_sent_in_vain(make_project: Callable[..., Project]) -> None:
-    check_statements(make_project, "iceberg")

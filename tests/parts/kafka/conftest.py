@@ -11,7 +11,7 @@ import pyspark
 import pytest
 
 from tests.functional.adapter.project import PARAMETERS
-from tests.lib.support import without_waiting_for_the_disk
+from tests.lib.support import embedded_spark
 from tests.parts.kafka.broker import PARTS, Broker
 
 if TYPE_CHECKING:
@@ -45,12 +45,9 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 @pytest.fixture(scope="package")
 def embedded(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Iterator[SparkSession]:
     """The Spark that `method: session` makes, with Spark's connector to Kafka."""
-    from dbt.adapters.sparkstream.spark.session import spark_session
-
-    with without_waiting_for_the_disk():
-        session = spark_session({**PARAMETERS, "spark.jars": ",".join(JARS)}, tmp_path_factory.mktemp("embedded"))
-    yield session
-    session.stop()
+    profile = {"server_side_parameters": {**PARAMETERS, "spark.jars": ",".join(JARS)}}
+    with embedded_spark(profile, tmp_path_factory.mktemp("embedded")) as session:
+        yield session
 
 
 @pytest.fixture

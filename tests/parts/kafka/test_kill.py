@@ -13,21 +13,18 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import pyspark
 import pytest
 import yaml
 from tools.kill.command import Command
 from tools.kill.formats import FORMATS
 from tools.kill.method import Session
-from tools.kill.moments import COMMITS, COMMITTED, MOVED, NOTED, OFFSETS, STREAM, WHENEVER, Moment, paths
+from tools.kill.moments import COMMITS, COMMITTED, MOVED, OFFSETS, RECORDED, STREAM, WHENEVER, Moment, paths
 
-from tests.parts.delta import conftest as delta
-from tests.parts.iceberg import conftest as iceberg
 from tests.parts.kafka.broker import Broker, wait_until
 from tests.parts.kafka.conftest import JARS
 from tests.parts.kafka.shop import BIDS, ROWS, sources
 from tests.parts.kafka.test_sink import model
-from tests.parts.parameters import DELTA, ICEBERG
+from tests.parts.parameters import reason_to_skip
 
 KILLS = int(os.environ.get("SPARKSTREAM_KILLS", "6"))
 """How often something is killed; each takes a start of Spark."""
@@ -38,16 +35,10 @@ RECORDS = 400
 START = 1_586_937_600
 """Seconds since the epoch of the first record."""
 
-REASONS = {
-    "delta": lambda: delta.reason_to_skip(DELTA, pyspark.__version__),
-    "iceberg": lambda: iceberg.reason_to_skip(ICEBERG, pyspark.__version__),
-}
-"""Format -> why the Spark here can't have it, if it can't."""
-
 MOMENTS = {
     "parquet": STREAM,
-    "delta": (WHENEVER, OFFSETS, COMMITTED, COMMITTED, NOTED, COMMITS),
-    "iceberg": (WHENEVER, OFFSETS, MOVED, COMMITTED, COMMITTED, NOTED, COMMITS),
+    "delta": (WHENEVER, OFFSETS, COMMITTED, COMMITTED, RECORDED, COMMITS),
+    "iceberg": (WHENEVER, OFFSETS, MOVED, COMMITTED, COMMITTED, RECORDED, COMMITS),
 }
 """Format -> what to aim at: files that its tables have."""
 
@@ -135,7 +126,7 @@ def dumped(folder: Path, log: Path) -> dict[str, list[dict[str, Any]]]:
 def test_each_record_once_after_kills(
     tmp_path: Path, broker: Broker, topic: Callable[..., str], file_format: str
 ) -> None:
-    if reason := REASONS.get(file_format, lambda: None)():
+    if file_format != "parquet" and (reason := reason_to_skip(file_format)):
         pytest.skip(reason)
     bids, copies = topic(partitions=3), topic(partitions=2)
     chance = random.Random(int(os.environ.get("SPARKSTREAM_SEED", "8")))
@@ -187,7 +178,7 @@ def test_each_record_once_after_kills(
     assert sorted(row["id"] for row in tables["rows"]) == ids
     assert len({(row["place"], row["at_offset"]) for row in tables["rows"]}) == len(values)
     assert sorted(row["id"] for row in tables["copies"]) == ids
-    # A micro-batch whose sending was interrupted, or not noted, is in the topic twice.
+    # A micro-batch whose sending was interrupted, or not recorded, is in the topic twice.
     sent_copies = Counter((int(key or ""), headers["sparkstream_batch"]) for key, _, headers in broker.read(copies))
     assert sorted(number for number, _ in sent_copies) == ids
     assert len({batch for (_, batch), times in sent_copies.items() if times > 1}) <= KILLS

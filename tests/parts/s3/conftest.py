@@ -18,12 +18,12 @@ import pytest
 
 from dbt.adapters.sparkstream.spark.session import CATALOG
 from dbt.adapters.sparkstream.spark.session_conf import METASTORE_URL, local_conf
-from tests.functional.adapter.project import PARAMETERS, ROOT, Project
-from tests.lib.support import free_port, without_waiting_for_the_disk
+from tests.functional.adapter.project import PARAMETERS, ROOT
+from tests.lib.support import free_port
 from tests.parts.parameters import ICEBERG, catalog_parameters
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 JARS = ROOT / "parts" / "jars" / "s3"
 BUCKET = "lake"
@@ -142,21 +142,5 @@ def keys(endpoint: str) -> Callable[[str], list[str]]:
 
 
 @pytest.fixture(scope="session")
-def embedded(tmp_path_factory: pytest.TempPathFactory, parameters: dict[str, str]) -> Iterator[SparkSession]:
-    from dbt.adapters.sparkstream.spark.session import spark_session
-
-    with without_waiting_for_the_disk():
-        session = spark_session(parameters, tmp_path_factory.mktemp("embedded"))
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="module")
-def make_project(
-    embedded: SparkSession, parameters: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., Project]:
-    def make(files: dict[str, str], **target: Any) -> Project:
-        given = {"server_side_parameters": parameters, **target}
-        return Project(tmp_path_factory.mktemp("shop"), embedded, files, given)
-
-    return make
+def profile(parameters: dict[str, str]) -> dict[str, Any]:
+    return {"server_side_parameters": parameters}

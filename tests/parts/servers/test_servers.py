@@ -6,16 +6,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pyspark
 import pytest
 import yaml
 
 from dbt.adapters.sparkstream.sql import translate
 from tests.integration.targets import DbtProject, ThriftTarget, write
 from tests.lib.support import free_port, without_waiting_for_the_disk
-from tests.parts.delta import conftest as delta
-from tests.parts.iceberg import conftest as iceberg
-from tests.parts.parameters import DELTA, ICEBERG, delta_parameters, iceberg_parameters
+from tests.parts.parameters import FORMATS, reason_to_skip
 from tests.server.on_clusters import killed_in_the_middle
 from tests.server.standalone import EXECUTORS, standalone
 from tests.server.test_server import SMALL, query, run
@@ -60,10 +57,8 @@ TABLES = ("item", "merged", "streamed", "onward", "in_python", "exchanged", "ver
 def given() -> tuple[str, dict[str, str]]:
     """The format that is built for the Spark of these tests, and the settings for it."""
     faults = []
-    for name, fault, settings in (
-        ("delta", delta.reason_to_skip(DELTA, pyspark.__version__), delta_parameters),
-        ("iceberg", iceberg.reason_to_skip(ICEBERG, pyspark.__version__), iceberg_parameters),
-    ):
+    for name, settings in FORMATS.items():
+        fault = reason_to_skip(name)
         if fault is None:
             own = ("spark.master", "spark.driver.memory")
             return name, {key: value for key, value in settings().items() if key not in own}

@@ -5,34 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import pyspark
 import pytest
 import yaml
 from dbt.tests.fixtures.project import *  # noqa: F403
 from dbt.tests.util import write_file
 
 from tests.integration.targets import SessionTarget
-from tests.lib.support import without_waiting_for_the_disk
-from tests.parts.delta.conftest import reason_to_skip as without_delta
-from tests.parts.iceberg.conftest import reason_to_skip as without_iceberg
-from tests.parts.parameters import DELTA, ICEBERG, delta_parameters, iceberg_parameters
+from tests.lib.support import embedded_spark
+from tests.parts.parameters import FORMATS, reason_to_skip
 from tests.suites.adaptations import profile_output
 from tests.suites.conftest import logs_dir, test_data_dir  # noqa: F401
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_WITHOUT = {
-    "delta": without_delta(DELTA, pyspark.__version__),
-    "iceberg": without_iceberg(ICEBERG, pyspark.__version__),
-}
-_PARAMETERS = {"delta": delta_parameters, "iceberg": iceberg_parameters}
-FORMAT = next((name for name, reason in _WITHOUT.items() if reason is None), None)
+FORMAT = next((name for name in FORMATS if reason_to_skip(name) is None), None)
 
 
 def _parameters(file_format: str) -> dict[str, str]:
     """Those of a format, which is the default for the tables that suites make with statements of their own, too."""
-    return {**_PARAMETERS[file_format](), "spark.sql.sources.default": file_format}
+    return {**FORMATS[file_format](), "spark.sql.sources.default": file_format}
 
 
 @pytest.fixture(scope="session", params=[FORMAT])
@@ -43,12 +35,9 @@ def file_format(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def embedded(file_format: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark that `method: session` makes, with the format's jars."""
-    from dbt.adapters.sparkstream.spark.session import spark_session
-
-    with without_waiting_for_the_disk():
-        session = spark_session(_parameters(file_format), tmp_path_factory.mktemp("embedded"))
-    yield session
-    session.stop()
+    profile = {"server_side_parameters": _parameters(file_format)}
+    with embedded_spark(profile, tmp_path_factory.mktemp("embedded")) as session:
+        yield session
 
 
 @pytest.fixture(scope="class")  # type: ignore[no-redef]

@@ -33,7 +33,7 @@ def text(folder: Path, template: str, dialect: str = "spark", name: str = "bids"
     (folder / f"models/{name}.sql").write_text(f"\n{template}\n")
     node: Any = SimpleNamespace(name=name, raw_code=template, original_file_path=f"models/{name}.sql")
     renderings.install()
-    with renderings.noting() as notes:
+    with renderings.recording() as notes:
         sql = get_rendered(template, CONTEXT)
     translated = traced(sql, dialect, optimize=True, arrival=None, schema=SCHEMA, warn=lambda _: None, batch=None)
     return Text(node, renderings.traced(template, sql, notes), translated or Traced.same(sql))

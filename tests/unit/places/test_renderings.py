@@ -28,7 +28,7 @@ TEMPLATES = {
 
 def traced(template: str) -> Traced:
     renderings.install()
-    with renderings.noting() as notes:
+    with renderings.recording() as notes:
         output = get_rendered(template, CONTEXT)
     return renderings.traced(template, output, notes)
 
@@ -69,15 +69,15 @@ def test_the_same_text_twice_in_a_line() -> None:
 
 
 def test_without_dbts_environment() -> None:
-    """Output that nobody has noted may come from anywhere in the template."""
+    """Output that nobody has recorded may come from anywhere in the template."""
     found = renderings.traced("select {{ x }}", "select 1", [])
     assert found.exact(0) is None
     assert found.place((0, 1)) == (0, 14)
 
 
-def test_nothing_is_noted_otherwise() -> None:
+def test_nothing_is_recorded_otherwise() -> None:
     renderings.install()
-    with renderings.noting() as notes:
+    with renderings.recording() as notes:
         pass
     assert get_rendered("{{ 1 }}", {}) == "1"
     assert notes == []

@@ -46,7 +46,7 @@ def offsets(watermark: int, until: int) -> list[str]:
     return ["v1", json.dumps(facts), json.dumps({"logOffset": until})]
 
 
-def noted(folders: Folders, last: int) -> Recorded:
+def recorded(folders: Folders, last: int) -> Recorded:
     engine: Any = SimpleNamespace(folders=folders)
     return Recorded.of(engine, CHECKPOINT, last)
 
@@ -78,7 +78,7 @@ def checkpoint(begun: int, done: int | None, committed: int) -> Folders:
 )
 def test_it_is_read_in_one_go(begun: int, done: int | None, committed: int, last: int, asked: list[str]) -> None:
     folders = checkpoint(begun, done, committed)
-    found = noted(folders, last)
+    found = recorded(folders, last)
     assert (found.begun, found.done) == (begun, committed if done is None else done)
     assert found.offsets == (NOTHING_YET if begun < 0 else Offsets(found.done * 1000, 7, (found.done,)))
     assert folders.asked == ["all", *asked]

@@ -47,7 +47,7 @@ def test_all_files_are_read(views: list[str], read: list[dict[str, int]], expect
     }
     engine: Any = SimpleNamespace(folders=SimpleNamespace(stored_files=lambda folder, options: stored[folder]))
     files = [{f"file://{path}": time for path, time in its.items()} for its in read]
-    noted = Recorded(0, 0, Offsets(0, 0, tuple(0 if its else None for its in read)), ReadFiles(files))
+    recorded = Recorded(0, 0, Offsets(0, 0, tuple(0 if its else None for its in read)), ReadFiles(files))
     sources = Sources(engine, StreamConfig())
-    assert sources.are_as_read([source(view) for view in views], noted) is expected
-    assert not sources.are_as_read([source("bid"), source("topic", "kafka")], noted)
+    assert sources.are_as_read([source(view) for view in views], recorded) is expected
+    assert not sources.are_as_read([source("bid"), source("topic", "kafka")], recorded)

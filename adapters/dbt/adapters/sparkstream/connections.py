@@ -125,7 +125,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return getattr(self._thread, "notes", None)
 
     @contextmanager
-    def noting(self) -> Iterator[list[Written]]:
+    def recording(self) -> Iterator[list[Written]]:
         """Collects the SQL of nodes that is translated in this thread."""
         notes: list[Written] = []
         self._thread.notes = notes

@@ -63,13 +63,13 @@ def _joined(pieces: Iterable[str]) -> str:
     template = pieces.gi_frame.f_globals.get("__jinja_template__")
     if template is None:
         return "".join(pieces)
-    noted = [(text, template.get_corresponding_lineno(pieces.gi_frame.f_lineno)) for text in pieces]
-    _thread.notes.append(noted)
-    return "".join(text for text, _ in noted)
+    recorded = [(text, template.get_corresponding_lineno(pieces.gi_frame.f_lineno)) for text in pieces]
+    _thread.notes.append(recorded)
+    return "".join(text for text, _ in recorded)
 
 
 @contextmanager
-def noting() -> Iterator[list[list[Piece]]]:
+def recording() -> Iterator[list[list[Piece]]]:
     """Collects the pieces of each template that is rendered in this thread."""
     outer, _thread.notes = _thread.notes, []
     try:
@@ -87,13 +87,13 @@ def traced(template: str, output: str, notes: Iterable[list[Piece]]) -> Traced:
     if output == template:
         return Traced.same(template)
     whole = Traced(output, ((0, (0, len(template)), False),))
-    noted = [pieces for pieces in notes if "".join(text for text, _ in pieces) == output]
-    parts = list(_parts(template)) if noted else []
+    recorded = [pieces for pieces in notes if "".join(text for text, _ in pieces) == output]
+    parts = list(_parts(template)) if recorded else []
     if not parts:
         return whole
     found: list[tuple[int, Span, bool]] = []
     start = at = 0
-    for text, line in noted[-1]:
+    for text, line in recorded[-1]:
         here = [part for part in parts if part.line <= line <= part.last and part.text in (None, text)]
         here.sort(key=lambda part: (part.span[0] < at, part.text is None, part.span))
         span, copied = (here[0].span, here[0].text is not None) if here else ((0, len(template)), False)

@@ -40,7 +40,7 @@ class Texts:
         outer = thread.translations, thread.rendered
         thread.translations, thread.rendered = [], None
         try:
-            with renderings.noting() as notes:
+            with renderings.recording() as notes:
                 yield _Compiling(thread, notes, self._of)
         finally:
             thread.translations, thread.rendered = outer
@@ -124,11 +124,11 @@ class _Compiling:
 
     def is_compiled(self, node: Any, subject: Any) -> None:
         """Called when the node's SQL is translated; the subject is the node in whose file the SQL is."""
-        rendered, noted = self._thread.rendered, self._thread.translations or []
+        rendered, recorded = self._thread.rendered, self._thread.translations or []
         assert rendered is not None
         sql = node.compiled_code
-        found = [traced for given, traced in noted if given == rendered.text and traced.text == sql]
+        found = [traced for given, traced in recorded if given == rendered.text and traced.text == sql]
         whole = Traced(sql, ((0, (0, len(rendered.text)), False),))
-        blocks = tuple((given, traced) for given, traced in noted if given != rendered.text and traced.text != given)
+        blocks = tuple((given, traced) for given, traced in recorded if given != rendered.text and traced.text != given)
         translated = found[-1] if found else Traced.same(sql) if sql == rendered.text else whole
         self._kept[node.unique_id].append(Text(subject, rendered, translated, blocks))

@@ -40,7 +40,7 @@ class LastRun:
             ask: asks Spark, whose session has the clock.
         """
         if "batch" not in told:
-            return cls((f"the stream is {told['status']}, and no micro-batch is noted",))
+            return cls((f"the stream is {told['status']}, and no micro-batch is recorded",))
         mark = None if told["watermark"] is None else _on_the_clock(told["watermark"], ask)
         lines = [f"the stream is {told['status']}, after micro-batch {told['batch']:,}"]
         if mark is None:

@@ -117,10 +117,10 @@ def _model(adapter: Host, name: str, unit_test: str | None, against: str | None 
         node.raw_code = text_of(against, Path(adapter.config.project_root), node.original_file_path)
     compiler = Compiler(adapter.config)
     subject, where = (node, manifest) if unit_test is None else _unit_test(adapter, manifest, node, unit_test)
-    with adapter.connections.noting() as noted:
+    with adapter.connections.recording() as recorded:
         done = compiler.compile_node(deepcopy(subject), where, write=False)
     # Of a window_sql, the SQL around it is recorded too, with Spark SQL in its place.
-    *blocks, whole = noted
+    *blocks, whole = recorded
     pieces = [*blocks, whole] if blocks else [whole]
     ctes = [cte.sql.strip() for cte in done.extra_ctes if cte.sql]
     dialect = blocks[0].dialect if blocks else whole.dialect

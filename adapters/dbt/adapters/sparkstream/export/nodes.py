@@ -71,14 +71,14 @@ class Writer:
         """Whether a node calls a macro of the package, by itself or through others."""
         return self._calls_ours(node, node.raw_code, node.depends_on.macros)
 
-    def _calls_ours(self, node: Any, template: str, noted: Sequence[str] = ()) -> bool:
+    def _calls_ours(self, node: Any, template: str, recorded: Sequence[str] = ()) -> bool:
         # dbt notes no macro that stands below `{% if execute %}`.
         names = templates.names(template)
         if not names.isdisjoint(PACKAGES):
             return True
         keys = ([f"macro.{package}.{name}" for package in (node.package_name, *PACKAGES)] for name in names)
         called = [next((key for key in of_name if key in self._macros), "") for of_name in keys]
-        remaining, seen = [*noted, *filter(None, called)], set()
+        remaining, seen = [*recorded, *filter(None, called)], set()
         while remaining:
             name = remaining.pop()
             if name.split(".")[1] in PACKAGES:

@@ -86,7 +86,7 @@ class Renderer:
         node = deepcopy(node)
         context, asked = self._context(node, marks, incremental)
         connections = self._adapter.connections
-        with self._adapter.working_on(node), self._schemas(marks), connections.noting() as pieces:
+        with self._adapter.working_on(node), self._schemas(marks), connections.recording() as pieces:
             rendered = get_rendered(template, context, node)
             sql = connections.written(rendered, node.config.get(DIALECT) or "spark", "the compiled SQL")
         return Rendered(rendered, sql, tuple(pieces), bool(asked))

@@ -80,7 +80,7 @@ class _Client(socketserver.BaseRequestHandler):
         spark.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         answers = threading.Thread(target=_pour, args=(spark, client), daemon=True)
         answers.start()
-        self._aside: _Describer | None = None
+        self._describer: _Describer | None = None
         self._translators: dict[bytes, Translator] = {}
         try:
             channel = greeted(client, spark.sendall)
@@ -97,8 +97,8 @@ class _Client(socketserver.BaseRequestHandler):
         except (NoMessage, OSError) as error:
             self._tell(f"cut off: {error}")
         finally:
-            if self._aside is not None:
-                self._aside.close()
+            if self._describer is not None:
+                self._describer.close()
             with contextlib.suppress(OSError):
                 spark.shutdown(socket.SHUT_RDWR)
             spark.close()
@@ -123,13 +123,13 @@ class _Client(socketserver.BaseRequestHandler):
         return None, message.data if text == sql else message.saying(text)
 
     def _rows_of(self, sql: str, session: bytes, login: Login | None) -> Sequence[Sequence[Any]]:
-        if self._aside is not None:
+        if self._describer is not None:
             try:
-                return self._aside.rows_of(sql, session)
+                return self._describer.rows_of(sql, session)
             except (TException, OSError):  # closed meanwhile, as it is idle for long
-                self._aside.close()
-        self._aside = _Describer(self.server.behind, login)
-        return self._aside.rows_of(sql, session)
+                self._describer.close()
+        self._describer = _Describer(self.server.behind, login)
+        return self._describer.rows_of(sql, session)
 
     def _warn(self, warning: TranslationWarning) -> None:
         self._tell(f"warning: {warning}")

@@ -22,7 +22,7 @@ WATCHED = 2.5 * RENEWED
 LONG_AGO = 3600.0
 """Seconds after which nobody watches any more."""
 SETTLES = 0.2
-"""Seconds between looking whether somebody runs the model and noting that one does, at most."""
+"""Seconds between looking whether somebody runs the model and recording that one does, at most."""
 ENDS = 60.0
 """Seconds for the Spark of a dbt process that was killed to end."""
 LOOKS = 2.0
@@ -128,7 +128,7 @@ class Lease:
         """Makes sure of the right, and keeps it from now on.
 
         Returns:
-            What is recorded of the table, now that nobody else notes anything.
+            What is recorded of the table, now that nobody else records anything.
         """
         ledger = self._made
         if ledger is None:

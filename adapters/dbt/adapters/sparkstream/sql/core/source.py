@@ -84,9 +84,9 @@ class Source:
 
     def span(self, node: exp.Expr) -> Span:
         """Span of a node: as the parser recorded it, else from the first to the last of its parts."""
-        noted = node.meta.get(SPAN) if node._meta else None
-        if noted:
-            return noted
+        recorded = node.meta.get(SPAN) if node._meta else None
+        if recorded:
+            return recorded
         spans = [self.span(child) for child in node.iter_expressions()]
         if node._meta and "start" in node.meta:
             spans.append((node.meta["start"], node.meta["end"] + 1))

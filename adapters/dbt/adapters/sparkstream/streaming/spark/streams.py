@@ -1,6 +1,6 @@
 """Streams that a model reads, made known under the names in its query, and the rows that must move no watermark.
 
-A row whose time is too far ahead of the clock gets the time `ASIDE` below the watermark and is dropped above it. So
+A row whose time is too far ahead of the clock gets the time `NOT_YET` below the watermark and is dropped above it. So
 Spark's report of a micro-batch, which has the earliest time, tells at no cost whether it had such rows. A row without a
 time tells as well: Spark takes NULL for the first of January 1970 there.
 """
@@ -39,7 +39,7 @@ CLOSES = "sparkstream.closes"
 NEVER = "timestamp'9999-01-01'"
 """No row of a stream has a time from here on: the rows of a flush do."""
 
-ASIDE = "timestamp_micros(-62135596792222223)"
+NOT_YET = "timestamp_micros(-62135596792222223)"
 """The time, in the first seconds of the year 1, that stands for one too far ahead."""
 
 OBSERVED = "sparkstream_times_"
@@ -110,7 +110,7 @@ class Streams:
                 stream = stream.withWatermark(backticked(event_time), watermark.words())
                 if until is not None:
                     # Spark moves no condition on the event time below the watermark.
-                    stream = stream.where(f"coalesce({backticked(event_time)} <> {ASIDE}, TRUE)")
+                    stream = stream.where(f"coalesce({backticked(event_time)} <> {NOT_YET}, TRUE)")
                 if flush is not None:
                     # Spark moves conditions below the watermark, where they would drop the marks before it sees them.
                     # It moves no condition on the event time, and moves no condition of the query below rand(). Spark
@@ -123,7 +123,7 @@ class Streams:
 
     @staticmethod
     def _guarded(stream: DataFrame, event_time: str, until: str, observation: str | None) -> DataFrame:
-        """A stream with `ASIDE` for times too far ahead; an observation below it counts the times as they are."""
+        """A stream with `NOT_YET` for times too far ahead; an observation below it counts the times as they are."""
         name = next(name for name in stream.columns if name.casefold() == event_time.casefold())
         time = backticked(name)
         if observation is not None:
@@ -134,7 +134,7 @@ class Streams:
                 f"min(unix_micros({time})) AS earliest",
             )
             stream = stream.observe(observation, *(expression(stream, count) for count in counts))
-        return stream.withColumn(name, expression(stream, f"CASE WHEN {time} >= {until} THEN {ASIDE} ELSE {time} END"))
+        return stream.withColumn(name, expression(stream, f"CASE WHEN {time} >= {until} THEN {NOT_YET} ELSE {time} END"))
 
     def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
         """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""

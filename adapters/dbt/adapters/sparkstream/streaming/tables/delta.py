@@ -60,7 +60,7 @@ class DeltaTable(LoggedTable):
 
     @property
     def rebuilt(self) -> Rebuilt:
-        return Rebuilt(self._engine, self.name, self._noting, notes=SUFFIX)
+        return Rebuilt(self._engine, self.name, self._recording, notes=SUFFIX)
 
     def _make(self, table: str, statement: str, place: str | None = None) -> None:
         super()._make(table, statement, place)
@@ -68,7 +68,7 @@ class DeltaTable(LoggedTable):
 
     def _replaced(self) -> None:
         self._version = self._newest()
-        with self._noting:
+        with self._recording:
             self._note(properties(files=self._version_text()))
 
     def _clear(self, folder: str, occupied: bool = False) -> None:

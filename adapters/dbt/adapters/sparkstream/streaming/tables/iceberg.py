@@ -28,7 +28,7 @@ class IcebergTable(LoggedTable):
     @property
     def rebuilt(self) -> Rebuilt:
         # DROP leaves files of others, and of a table whose folder the catalog chose nobody else knows them.
-        return Rebuilt(self._engine, self.name, self._noting, purges=is_in_catalog(self.name))
+        return Rebuilt(self._engine, self.name, self._recording, purges=is_in_catalog(self.name))
 
     def _placed(self, added: list[str], there: Sequence[str]) -> list[str]:
         last = [name for name in there if name.casefold() != BATCH][-1]

@@ -36,14 +36,14 @@ class FileTable(StreamTable):
 
     @property
     def _compaction(self) -> Compaction:
-        return Compaction(self._engine, self.name, self._noting)
+        return Compaction(self._engine, self.name, self._recording)
 
     def found(self) -> bool:
         return super().found() or any(stage.restore() for stage in (self._compaction, self.rebuilt, self._backfilled))
 
     @property
     def _backfilled(self) -> Backfilled:
-        return Backfilled(self._engine, self.name, self._noting)
+        return Backfilled(self._engine, self.name, self._recording)
 
     def can_give_way(self) -> bool:
         return format_of(self.facts().provider).is_files

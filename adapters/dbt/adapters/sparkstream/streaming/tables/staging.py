@@ -35,10 +35,10 @@ class StagingTable:
     foreign: ClassVar[str]
     """What is said behind its name where it is somebody else's."""
 
-    def __init__(self, engine: Engine, table: str, noting: AbstractContextManager[Any]) -> None:
+    def __init__(self, engine: Engine, table: str, recording: AbstractContextManager[Any]) -> None:
         self._engine = engine
         self._table = table
-        self._noting = noting
+        self._recording = recording
         self.name = suffixed(table, self.stage.suffix)
 
     def is_foreign(self) -> bool:
@@ -106,7 +106,7 @@ class StagingTable:
             changes: what is to be recorded otherwise: fields of its ledger.
         """
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
-        with self._noting:
+        with self._recording:
             now = checked_own(self._ledger(self._table), before, holder)
             self._take_place({**now.properties(), **properties(whole={self.stage: now.generation}, **changes)})
 
@@ -174,9 +174,15 @@ class Rebuilt(StagingTable):
     )
 
     def __init__(
-        self, engine: Engine, table: str, noting: AbstractContextManager[Any], *, notes: str = "", purges: bool = False
+        self,
+        engine: Engine,
+        table: str,
+        recording: AbstractContextManager[Any],
+        *,
+        notes: str = "",
+        purges: bool = False,
     ) -> None:
-        super().__init__(engine, table, noting)
+        super().__init__(engine, table, recording)
         self._notes = notes
         self._purges = purges
 
@@ -211,7 +217,7 @@ class Rebuilt(StagingTable):
 
     def swap(self, ledger: Ledger, holder: Holder, left: Mapping[str, int]) -> None:
         """Gives the table's name to the staging table, which has all rows."""
-        with self._noting:
+        with self._recording:
             self.check_swap(self._ledger(self._table), self._ledger(self.name), ledger, holder)
             self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
 

@@ -34,7 +34,7 @@ class StreamTable:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
-        self._noting = threading.Lock()
+        self._recording = threading.Lock()
         self._facts: Facts | None = None
         self.name = name
 
@@ -151,7 +151,7 @@ class StreamTable:
     def note(self, **changes: Any) -> None:
         """Records values of its ledger's fields."""
         # The catalog reads all properties and writes them back: of two at a time, one would be lost.
-        with self._noting:
+        with self._recording:
             self._note(properties(**changes))
 
     def _note(self, facts: Mapping[str, str]) -> None:
@@ -220,7 +220,7 @@ class StreamTable:
     @property
     def rebuilt(self) -> Rebuilt:
         """The staged rebuild."""
-        return Rebuilt(self._engine, self.name, self._noting)
+        return Rebuilt(self._engine, self.name, self._recording)
 
     def can_give_way(self) -> bool:
         """Rebuild in staging: the existing table's format lets another table take its place."""

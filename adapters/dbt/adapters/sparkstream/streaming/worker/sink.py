@@ -54,8 +54,8 @@ class Done:
 
     def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
         """Records a micro-batch, in place of the one before. The file is there as a whole or not at all."""
-        noted = [*self._corrections.items(), (batch, corrected)]
-        lines = ", ".join(f"('{number} {windows}')" for number, windows in noted)
+        recorded = [*self._corrections.items(), (batch, corrected)]
+        lines = ", ".join(f"('{number} {windows}')" for number, windows in recorded)
         spark.sql(f"SELECT * FROM VALUES {lines} AS t (line)").coalesce(1).write.mode("overwrite").text(self.folder)
         if corrected:
             self._corrections[batch] = corrected

@@ -1,9 +1,9 @@
 {#
-  A table is built beside the one that it will replace, and takes its name when it is complete. A run that is killed
+  A table is built in a staging table, which takes its name when it is complete. A run that is killed
   leaves the old table or the new one; what it has begun is removed by the next run. The first table of its name is built
   this way, too: docs/reliability.md says why.
 
-  Delta, Iceberg and Hudi replace a table in one transaction of their own, so they need no table beside.
+  Delta, Iceberg and Hudi replace a table in one transaction of their own, so they need no staging table.
 #}
 
 {#- Whether each statement on the model's table is one commit: it is Delta's or Iceberg's, on a Spark of the user's own.
@@ -25,8 +25,8 @@
   {%- endif -%}
 {% endmacro %}
 
-{#- Whether the model's table is built this way. On http and odbc (Databricks) a table without a format is Delta's. -#}
-{% macro sparkstream_aside() %}
+{#- Whether the model's table is built in staging. On http and odbc (Databricks) a table without a format is Delta's. -#}
+{% macro sparkstream_is_staged() %}
   {%- set ours = target.method in ['session', 'thrift', 'connect'] -%}
   {%- if ours -%}{%- do sparkstream_check_catalog() -%}{%- endif -%}
   {{ return(
@@ -34,19 +34,19 @@
   ) }}
 {% endmacro %}
 
-{#- The table that another one is built in; what a killed run has left of one is removed. For SQL, the adapter removes files
-    without a table when a statement comes upon them (`leftovers.py`); a data frame that is saved is no statement. -#}
-{% macro sparkstream_beside(relation, suffix='__dbt_build', language='sql') %}
-  {%- set beside = relation.incorporate(path={'identifier': relation.identifier ~ suffix}, type='table') -%}
-  {%- set left = load_cached_relation(beside) -%}
+{#- The staging table of a table; what a killed run has left of one is removed. For SQL, the adapter removes files
+    without a table when a statement comes upon them (`spark/left_files.py`); a data frame that is saved is no statement. -#}
+{% macro sparkstream_staging(relation, suffix='__dbt_build', language='sql') %}
+  {%- set staging = relation.incorporate(path={'identifier': relation.identifier ~ suffix}, type='table') -%}
+  {%- set left = load_cached_relation(staging) -%}
   {%- if left is not none -%}{%- do adapter.drop_relation(left) -%}{%- endif -%}
   {%- if language == 'python' -%}
     {%- call statement('place') -%}
-      create table {{ beside }} (empty int) using parquet
+      create table {{ staging }} (empty int) using parquet
     {%- endcall -%}
-    {%- do adapter.drop_relation(beside) -%}
+    {%- do adapter.drop_relation(staging) -%}
   {%- endif -%}
-  {{ return(beside) }}
+  {{ return(staging) }}
 {% endmacro %}
 
 {#- A complete table takes the place of an old one. The catalog forgets a table before its files go, and knows the new
@@ -78,9 +78,9 @@
   ) }}
 {% endmacro %}
 
-{#- dbt-spark's, but a table that is built beside another isn't at the other's location, and the first in Iceberg replaces none. -#}
+{#- dbt-spark's, but a staging table isn't at the other's location, and the first in Iceberg replaces none. -#}
 {% macro sparkstream__create_table_as(temporary, relation, compiled_code, language='sql') -%}
-  {%- if temporary or language != 'sql' or not (sparkstream_aside() or sparkstream_is_first(relation)) -%}
+  {%- if temporary or language != 'sql' or not (sparkstream_is_staged() or sparkstream_is_first(relation)) -%}
     {{ spark__create_table_as(temporary, relation, compiled_code, language) }}
   {%- else -%}
     {%- if relation.identifier != model['alias'] -%}{%- set compiled_code = sparkstream_commented(compiled_code) -%}{%- endif -%}
