@@ -99,7 +99,7 @@ def test_an_interrupted_correction_comes_again(feed: Feed, when: str, monkeypatc
     target, method = {
         "before": (corrections.Corrections, "rewrite"),
         "between": (FileAppend, "_append"),
-        "after": (sink.Done, "note"),
+        "after": (sink.Done, "record"),
     }[when]
     own = getattr(target, method)
 

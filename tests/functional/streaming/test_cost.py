@@ -156,7 +156,7 @@ def test_a_correction_that_was_interrupted_is_due(feed: Feed, monkeypatch: pytes
     feed.add("bid", [(1, 1000, "a", 1), (2, 1045, "a", 1)])
     feed.run(BOUNDED, **update)
     feed.add("bid", [(3, 1001, "a", 1), (4, 985, "a", 1)])
-    for target, method in ((Corrections, "rewrite"), (Done, "note")):
+    for target, method in ((Corrections, "rewrite"), (Done, "record")):
         with monkeypatch.context() as patched, pytest.raises(StreamingError, match="killed"):
             patched.setattr(target, method, failing)
             feed.run(BOUNDED, **update)

@@ -166,7 +166,7 @@ def test_a_table_is_made_anew(feed: Feed, tmp_path: Path) -> None:
         assert feed.table() == feed.batch(other, "window_end <= timestamp_seconds(1050)")
         assert feed.spark.table(f"{feed.schema}.model").count() == 1
         feed.spark.sql(f"DROP TABLE {feed.schema}.model")
-        # What a dropped table has left is none of the new one's: neither its notes nor files in a folder of the user's.
+        # What a dropped table has left is none of the new one's: no ledger, and no files in a folder of the user's.
         feed.run(other, **options)
         assert feed.table() == feed.batch(other, "window_end <= timestamp_seconds(1050)")
         # The checkpoint and the table know the same. (This process has made the table, and lives.)

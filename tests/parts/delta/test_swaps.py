@@ -14,8 +14,12 @@ from tests.parts.delta.test_streams import history
 from tests.parts.swaps import BEGINNINGS, ENDINGS, REPLACES, check_kills, check_readers, check_what_was_begun
 
 DELTA: dict[str, Any] = {"file_format": "delta"}
-NOTES = ("DROP TABLE {table}__stream", "CREATE TABLE {table}__stream", "DROP TABLE IF EXISTS {table}__rebuilt__stream")
-"""Statements to the tables that have the notes."""
+LEDGERS = (
+    "DROP TABLE {table}__stream",
+    "CREATE TABLE {table}__stream",
+    "DROP TABLE IF EXISTS {table}__rebuilt__stream",
+)
+"""Statements to the tables that have the ledgers."""
 
 
 @pytest.mark.long
@@ -23,7 +27,7 @@ def test_a_swap_that_is_killed(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> N
     def versions() -> list[tuple[int, bool]]:
         return [(number, "AS SELECT" in what) for number, (what, _) in enumerate(history(feed))]
 
-    check_kills(feed, monkeypatch, [*BEGINNINGS, REPLACES, *NOTES, *ENDINGS], versions, **DELTA)
+    check_kills(feed, monkeypatch, [*BEGINNINGS, REPLACES, *LEDGERS, *ENDINGS], versions, **DELTA)
 
 
 @pytest.mark.long
@@ -60,7 +64,7 @@ def test_what_a_swap_is(feed: Feed) -> None:
     refused(feed, "SELECT id, v FROM ask", "created again", name="second", on_source_change="fail", **DELTA)
     run(feed, "SELECT id, v FROM ask", name="second", on_source_change="rebuild", on_query_change="rebuild", **DELTA)
     assert feed.table("second") == rows(10, 3)
-    # The table goes on without the one that has its notes.
+    # The table goes on without the one that has its ledger.
     feed.spark.sql(f"DROP TABLE {feed.schema}.ask__stream")
     feed.spark.sql(f"ALTER TABLE {feed.schema}.ask SET TBLPROPERTIES ('sparkstream.run' = '')")
     add(feed, 4, 1)

@@ -78,7 +78,7 @@ class Lease:
             )
         if other is not None:
             self._await_java(other)
-        self._table.note(holder=self.holder)
+        self._table.record(holder=self.holder)
         self._held = True
         # Two runs may have looked at the same time: the run that recorded itself last has the model.
         self._settled = time.monotonic() + SETTLES
@@ -148,7 +148,7 @@ class Lease:
                 ledger = self._table.ledger()
                 self.is_told_to_end = ledger is not None and ledger.told_to_end == self._mine.id
                 if time.monotonic() - renewed >= RENEWED:
-                    self._table.note(holder=self.holder)
+                    self._table.record(holder=self.holder)
                     renewed = time.monotonic()
 
     def end(self) -> None:
@@ -163,4 +163,4 @@ class Lease:
         if self._held:
             with suppress(StreamingError):
                 self.end()
-                self._table.note(holder=None)
+                self._table.record(holder=None)

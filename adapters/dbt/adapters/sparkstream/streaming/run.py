@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.streaming.spark.engine import Rows
 from dbt.adapters.sparkstream.streaming.spark.progress import Running, told
 
 SETTLES = 30.0
-"""Seconds after which a run that goes on notes what it has done."""
+"""Seconds after which a run that goes on records what it has done."""
 
 _END = "timestamp'9999-06-01'"
 """The time of a row that closes all windows."""
@@ -97,7 +97,7 @@ class Run(Job):
                 # An earlier version has recorded less of it, or another query goes on (`on_query_change='continue'`).
                 self.engine.folders.write_lines(definition_folder(checkpoint), definition.recorded())
                 self.table.add_columns(definition.columns)
-                self.table.note(query=definition.fingerprint)
+                self.table.record(query=definition.fingerprint)
             try:
                 return self._process(rows, wanted, checkpoint, begun, lease)
             except StreamingError as error:
@@ -145,7 +145,7 @@ class Run(Job):
         if folder is None:
             rebuilt.drop()  # what another table of this name had in staging, which was dropped by hand
             folder = table.staging_folder(model.config, model.identifier)
-            table.note(staging=folder)
+            table.record(staging=folder)
         filled = rebuilt.model(model, folder, table.staging_checkpoints(model.config, folder))
         run = Run(filled, self.plan, self.engine, self.report, self.warn, lambda: self._ends(lease), self.show)
         done = run(rebuilt.drop, empty=wanted.is_empty)
@@ -245,8 +245,8 @@ class Run(Job):
         if newest is not None or not is_recorded or is_scattered or not (told_to_end or ledger.ended == watch.finished):
             watch.end(last, ended, lease)
         if newest is not None:
-            late.portions.note_topics(newest.number)
-            self.sources.note(sources, checkpoint)
+            late.portions.record_topics(newest.number)
+            self.sources.record(sources, checkpoint)
         return watch.outcome(is_caught_up=not told_to_end)
 
     def _follow(self, running: Running, watch: Watch, lease: Lease) -> bool:

@@ -175,7 +175,7 @@ class Sidecars:
             self._empty(over, ledger)
             ledger = replace(ledger, left={name: since for name, since in ledger.left.items() if name not in over})
         if ledger != before:
-            self.table.note(whole=ledger.whole, staging=ledger.staging, left=ledger.left)
+            self.table.record(whole=ledger.whole, staging=ledger.staging, left=ledger.left)
         return ledger
 
     def drop_tables(self) -> None:
@@ -192,7 +192,7 @@ class Sidecars:
             if its is not None:
                 folders[self.table.staging_checkpoints(self.model.config, folder) + its.sidecars] = 0
             ledger = replace(ledger, left={**ledger.left, **folders})
-            self.table.note(left=ledger.left)
+            self.table.record(left=ledger.left)
         if its is not None:
             self.table.rebuilt.drop()
         return ledger

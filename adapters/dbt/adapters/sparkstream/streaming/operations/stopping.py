@@ -85,7 +85,7 @@ class OnServer:
         return ledger.holder if ledger is not None else None
 
     def tell(self, holder: Holder) -> None:
-        self._table.note(told_to_end=holder.id)
+        self._table.record(told_to_end=holder.id)
 
 
 def stopped(ways: Mapping[str, Announced | OnServer], patience: float) -> dict[str, str]:

@@ -102,7 +102,7 @@ class Watch:
             except StreamingError as error:
                 self._job.warn(f"{self._job.model.unique_id}: the table can't be compacted: {error}")
         lease.end()
-        self._job.table.note(**({} if files is None else {"files": files}), **ended, holder=None)
+        self._job.table.record(**({} if files is None else {"files": files}), **ended, holder=None)
 
     def outcome(self, is_caught_up: bool) -> Outcome:
         """What the run did, in words and numbers, once it is recorded."""
@@ -148,7 +148,7 @@ class Watch:
         if lease is not None:
             lease.end()
             free = {"holder": None}
-        table.note(batch=self.finished, files=recorded, sources=self._identities, **left, **ended, **free)
+        table.record(batch=self.finished, files=recorded, sources=self._identities, **left, **ended, **free)
         left_out = LeftOut.total(self._left_out.values())
         max_future, watermark = model.config.max_future, self.progress.watermark
         for text in warnings(left_out, watermark, max_future, late.table, late.unreadable_table):

@@ -48,7 +48,7 @@ class Copies:
             "  the rows of a copy count twice: remove it, and run the model with --full-refresh"
         )
 
-    def note(self, stored: Mapping[str, Stored]) -> None:
+    def record(self, stored: Mapping[str, Stored]) -> None:
         """Records what files hold that were read."""
         records = self.engine.folders.named_lines(exactly(self._records))
         known = {json.loads(line)[0] for _, line in records}

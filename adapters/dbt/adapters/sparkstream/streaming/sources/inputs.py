@@ -172,8 +172,8 @@ class Sources:
         reloaded = [c for c in changes if c.source.checksum is not None and c.lost and not c.pending]
         if reloaded and len(reloaded) == len(sources):
             return False
-        notes = f"{checkpoint}_accepted"
-        accepted = set(self.engine.folders.lines(notes)) if changes else set()
+        folder = f"{checkpoint}_accepted"
+        accepted = set(self.engine.folders.lines(folder)) if changes else set()
         changes = [replace(c, lost=c.lost - accepted, rewritten=c.rewritten - accepted) for c in changes]
         for change in changes:
             self._judge(change)
@@ -181,7 +181,7 @@ class Sources:
             self.engine.sql("SET spark.sql.files.ignoreMissingFiles = true")
         new = {n for change in changes for n in change.lost | change.pending | change.rewritten | change.mended}
         if not new <= accepted:
-            self.engine.folders.write_lines(notes, sorted(accepted | new))
+            self.engine.folders.write_lines(folder, sorted(accepted | new))
         return True
 
     def are_as_read(self, sources: Sequence[StreamSource], recorded: Recorded) -> bool:
@@ -258,7 +258,7 @@ class Sources:
         flush = f"/{path_of(checkpoint).rpartition('/')[2]}_flush/"
         return [name for name in read.done if flush not in name and not any(place(name) for place in places)]
 
-    def note(self, sources: Sequence[StreamSource], checkpoint: str) -> None:
+    def record(self, sources: Sequence[StreamSource], checkpoint: str) -> None:
         """Records what the files that were read hold, of sources whose files go."""
         archived = [source for source in sources if source.is_archived and source.folder]
         if not archived:
@@ -267,7 +267,7 @@ class Sources:
         read = Recorded.of(self.engine, checkpoint, -1).files
         for source in archived:
             stored = {name: file for name, file in self._stored(source).items() if name in read.done}
-            Copies(self.engine, source, checkpoint).note(stored)
+            Copies(self.engine, source, checkpoint).record(stored)
 
     def _stored(self, source: StreamSource) -> dict[str, Stored]:
         """The files of a source that has a folder, as they were when somebody looked."""

@@ -154,9 +154,9 @@ class Recorded:
         begun = max(_numbers(offsets), default=-1)
         if begun in (-1, numbers[-1]):  # there may be others
             begun = _last(engine, f"{checkpoint}/offsets")
-        # The only folder whose name isn't Spark's has the sink's note.
-        notes = [lines for folder, files in found.items() if folder.endswith("_done") for lines in files.values()]
-        done_there = [_done(line)[0] for lines in notes for line in lines]
+        # The only folder whose name isn't Spark's has the sink's record.
+        recorded = [lines for folder, files in found.items() if folder.endswith("_done") for lines in files.values()]
+        done_there = [_done(line)[0] for lines in recorded for line in lines]
         committed = max(_numbers(commits), default=-1)
         if committed in (-1, numbers[-1]) and begun >= 0:  # there may be others
             committed = _last(engine, f"{checkpoint}/commits")
@@ -233,7 +233,7 @@ class Portions:
         entries = [json.loads(line) for line in lines if line.startswith("{")]
         return [str(entry["path"]) for entry in entries if begin < int(entry["batchId"]) <= until]
 
-    def note_topics(self, batch: int) -> None:
+    def record_topics(self, batch: int) -> None:
         """Records the last records of topics that were read up to and with a micro-batch."""
         now = Offsets.of(self.engine, self.checkpoint, batch) if self._of_topics else None
         portions = None if now is None else self._between(now, now)  # where a portion begins isn't asked

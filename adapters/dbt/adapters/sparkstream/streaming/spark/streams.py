@@ -134,7 +134,7 @@ class Streams:
                 f"min(unix_micros({time})) AS earliest",
             )
             stream = stream.observe(observation, *(expression(stream, count) for count in counts))
-        return stream.withColumn(name, expression(stream, f"CASE WHEN {time} >= {until} THEN {NOT_YET} ELSE {time} END"))
+        return stream.withColumn(name, expression(stream, f"IF({time} >= {until}, {NOT_YET}, {time})"))
 
     def _as_event_time(self, stream: DataFrame, event_time: str) -> DataFrame:
         """A stream whose event time can carry a watermark: a TIMESTAMP_NTZ is read on the session's clock."""

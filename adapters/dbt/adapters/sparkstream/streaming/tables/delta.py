@@ -60,7 +60,7 @@ class DeltaTable(LoggedTable):
 
     @property
     def rebuilt(self) -> Rebuilt:
-        return Rebuilt(self._engine, self.name, self._recording, notes=SUFFIX)
+        return Rebuilt(self._engine, self.name, self._recording, ledger_suffix=SUFFIX)
 
     def _make(self, table: str, statement: str, place: str | None = None) -> None:
         super()._make(table, statement, place)
@@ -69,7 +69,7 @@ class DeltaTable(LoggedTable):
     def _replaced(self) -> None:
         self._version = self._newest()
         with self._recording:
-            self._note(properties(files=self._version_text()))
+            self._record(properties(files=self._version_text()))
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         try:
@@ -90,27 +90,27 @@ class DeltaTable(LoggedTable):
 
     def _properties(self) -> dict[str, str]:
         own = super()._properties()
-        notes = self._notes() or {}
+        recorded = self._recorded() or {}
         if "table" not in own:
             return own
-        if notes.get("table") == own["table"]:
-            return {**own, **notes}
-        # Somebody has dropped the table of notes, or a run was killed before it made it.
+        if recorded.get("table") == own["table"]:
+            return {**own, **recorded}
+        # Somebody has dropped the ledger's table, or a run was killed before it made it.
         log = self._engine.sql(f"DESCRIBE HISTORY {self.name}")
         numbers = [number for commit in log if (number := _batch(commit, own["table"])) is not None]
         return {**own, "batch": str(max(*numbers, int(own.get("batch", -1)), -1))}
 
-    def _notes(self) -> dict[str, str] | None:
-        """What the table of notes says; None where there is none."""
+    def _recorded(self) -> dict[str, str] | None:
+        """What the ledger's table says; None where there is none."""
         return properties_of(self._engine, self._apart) if self._engine.exists(self._apart) else None
 
-    def _note(self, facts: Mapping[str, str]) -> None:
-        known, notes = self._properties(), self._notes()
-        if notes and notes.get("table") == known.get("table"):
+    def _record(self, facts: Mapping[str, str]) -> None:
+        known, recorded = self._properties(), self._recorded()
+        if recorded and recorded.get("table") == known.get("table"):
             self._engine.sql(f"ALTER TABLE {self._apart} SET TBLPROPERTIES ({pairs(facts)})")
             return
-        if notes is not None:
-            if "table" not in notes:
+        if recorded is not None:
+            if "table" not in recorded:
                 raise StreamingError(f"{self._apart} is there already, and no streaming model has made it\n  drop it")
             self._engine.sql(f"DROP TABLE {self._apart}")
         super()._make(
@@ -125,7 +125,7 @@ class DeltaTable(LoggedTable):
         return {self.name: {f"{PREFIX}table": generation}, self._apart: owned}
 
     def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> DeltaAppend:
-        return DeltaAppend(generation=ledger.generation, **self._without_note(common))
+        return DeltaAppend(generation=ledger.generation, **self._without_done(common))
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         # The commit says whose it is, and is of no micro-batch.

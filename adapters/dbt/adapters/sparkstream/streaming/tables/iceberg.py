@@ -23,7 +23,7 @@ class IcebergTable(LoggedTable):
     format = ICEBERG
 
     def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> IcebergAppend:
-        return IcebergAppend(**self._without_note(common))
+        return IcebergAppend(**self._without_done(common))
 
     @property
     def rebuilt(self) -> Rebuilt:

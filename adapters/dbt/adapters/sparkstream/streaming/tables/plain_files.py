@@ -52,7 +52,7 @@ class FileTable(StreamTable):
         facts = self.facts()
         if facts.location.startswith(_MOVED_AT_ONCE) and not config.partition_by and common["corrections"] is None:
             place, file_format = facts.location.rstrip("/"), config.file_format
-            return FolderAppend(place=place, file_format=file_format, **self._without_note(common))
+            return FolderAppend(place=place, file_format=file_format, **self._without_done(common))
         return FileAppend(partitions=len(config.partition_by) + 1, is_managed=facts.kind == "MANAGED", **common)
 
     def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
@@ -74,9 +74,9 @@ class FileTable(StreamTable):
         self._files_left = ledger.files_left
         if ledger.updates and is_over(self._files_left):
             self._files_left = self._forget()
-            self.note(files_left=self._files_left)
+            self.record(files_left=self._files_left)
         if ledger.compacts and self._compaction.tidy(ledger):
-            self.note(files_left=None)
+            self.record(files_left=None)
 
     def is_tidy(self, ledger: Ledger) -> bool:
         return super().is_tidy(ledger) and not is_over(ledger.files_left)
@@ -104,7 +104,7 @@ class FileTable(StreamTable):
         facts, now = self.facts(), round(time.time())
         place = Backfilled.place(facts.location)
         # For a run that is killed meanwhile: nobody reads the folder yet.
-        self.note(left={**ledger.left, place: 0})
+        self.record(left={**ledger.left, place: 0})
         [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
         staging = self._backfilled
         staging.fill(replaced, place, self._engine.columns(self.name), len(str(spec).split("/")))

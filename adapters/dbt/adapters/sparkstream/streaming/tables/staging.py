@@ -163,7 +163,7 @@ class Rebuilt(StagingTable):
     For Delta and Iceberg, one commit puts its rows, columns and properties into the table; then it is dropped.
 
     Args:
-        notes: what the name of the table with its notes has behind its own; empty where its properties have them.
+        ledger_suffix: of the table that has its ledger; empty where its own properties have it.
         purges: whether its files go with it only if that is said.
     """
 
@@ -179,20 +179,20 @@ class Rebuilt(StagingTable):
         table: str,
         recording: AbstractContextManager[Any],
         *,
-        notes: str = "",
+        ledger_suffix: str = "",
         purges: bool = False,
     ) -> None:
         super().__init__(engine, table, recording)
-        self._notes = notes
+        self._ledger_suffix = ledger_suffix
         self._purges = purges
 
     def drop(self) -> None:
         self.check()
-        if self._notes:
-            notes = suffixed(self.name, self._notes)
-            of = properties_of(self._engine, notes).get(self.stage.keys["of"]) if self._engine.exists(notes) else None
+        if self._ledger_suffix:
+            ledger = suffixed(self.name, self._ledger_suffix)
+            of = properties_of(self._engine, ledger).get(self.stage.keys["of"]) if self._engine.exists(ledger) else None
             if of == self._table:
-                self._engine.sql(f"DROP TABLE IF EXISTS {notes}")
+                self._engine.sql(f"DROP TABLE IF EXISTS {ledger}")
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
 
     def model(self, model: Model, folder: str, checkpoints: str) -> Model:

@@ -148,13 +148,13 @@ class StreamTable:
     def _properties(self) -> dict[str, str]:
         return properties_of(self._engine, self.name)
 
-    def note(self, **changes: Any) -> None:
+    def record(self, **changes: Any) -> None:
         """Records values of its ledger's fields."""
         # The catalog reads all properties and writes them back: of two at a time, one would be lost.
         with self._recording:
-            self._note(properties(**changes))
+            self._record(properties(**changes))
 
-    def _note(self, facts: Mapping[str, str]) -> None:
+    def _record(self, facts: Mapping[str, str]) -> None:
         self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(facts)})")
 
     def owned(self, generation: str, holder: Holder) -> dict[str, dict[str, str]]:
@@ -166,7 +166,7 @@ class StreamTable:
         return Append(**common)
 
     @staticmethod
-    def _without_note(common: dict[str, Any]) -> dict[str, Any]:
+    def _without_done(common: dict[str, Any]) -> dict[str, Any]:
         """Arguments of a sink that finds all rows of a micro-batch in the table or none: nothing else has to say so."""
         return common if common["producer"] or common["corrections"] else {**common, "done": None}
 

@@ -23,7 +23,7 @@ _WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
 """The program that a server runs a sink in."""
 
 _COUNTED = 500
-"""Of so many micro-batches that have corrected windows, the note says how many."""
+"""Of so many micro-batches that have corrected windows, `Done` says how many."""
 
 ROWS = "__rows_to_write"
 """A view of the rows on their way to the table."""
@@ -40,19 +40,19 @@ NOT_SENT = "can't send rows to the topic"
 
 @dataclass
 class Done:
-    """The note that the rows of a micro-batch are in the table: a folder with one file.
+    """The record that the rows of a micro-batch are in the table: a folder with one file.
 
     A line holds the number of the micro-batch, and how many windows it has corrected. So do lines before it, for the
     last micro-batches that have corrected windows: whoever counts them may look only now and then.
 
-    Spark notes the end of a micro-batch in its checkpoint, too, but later: when the sink has returned. Between the two
-    notes, what is in the table must not be written again, as streams that read the table may have seen its files.
+    Spark records the end of a micro-batch in its checkpoint, too, but later: when the sink has returned. Between the
+    two, what is in the table must not be written again, as streams that read the table may have seen its files.
     """
 
     folder: str
     _corrections: dict[int, int] = field(default_factory=dict, init=False)
 
-    def note(self, spark: SparkSession, batch: int, corrected: int) -> None:
+    def record(self, spark: SparkSession, batch: int, corrected: int) -> None:
         """Records a micro-batch, in place of the one before. The file is there as a whole or not at all."""
         recorded = [*self._corrections.items(), (batch, corrected)]
         lines = ", ".join(f"('{number} {windows}')" for number, windows in recorded)
@@ -84,7 +84,7 @@ class Sink:
         query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
         owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
-        done: the note of what is done; None where the table itself tells, and nothing else hangs on it.
+        done: the record of what is done; None where the table itself tells, and nothing else hangs on it.
         history: what `query` needs of earlier micro-batches; None where it needs nothing.
         producer: sends the rows to a topic when they are in the table; None for no topic.
         views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
@@ -137,7 +137,7 @@ class Sink:
         if self.views is not None:
             self.views.show(spark, batch)
         if self.done is not None:
-            self.done.note(spark, batch, len(ends))
+            self.done.record(spark, batch, len(ends))
 
     def check_owned(self, spark: SparkSession) -> None:
         """Fails where another run has taken the model over, or rebuilt the table.

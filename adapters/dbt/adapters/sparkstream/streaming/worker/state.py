@@ -20,7 +20,7 @@ class Watermark:
     """A view of the watermarks of a micro-batch and of the one before it: instants, and what clocks show from then on.
 
     Attributes:
-        checkpoint: where Spark notes the watermark before a micro-batch.
+        checkpoint: where Spark records the watermark before a micro-batch.
         lateness: milliseconds by which Spark's watermark is behind the watermark that closes windows.
         has_moved: whether the two differ.
     """
