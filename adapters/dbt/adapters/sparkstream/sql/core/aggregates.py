@@ -26,5 +26,5 @@ def aggregate_name(node: exp.Expr) -> str | None:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an aggregate function is called in an expression."""
+    """True if an expression calls an aggregate function, at any depth."""
     return any(aggregate_name(call) for call in node.find_all(exp.Anonymous))

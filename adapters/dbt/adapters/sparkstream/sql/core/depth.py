@@ -11,9 +11,9 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 _FRAMES = 50_000
-"""Calls of Python within each other: a level of parentheses takes 25, so a thousand fit."""
+"""Most Python calls within each other: a level of parentheses takes 25, so a thousand levels fit."""
 _STACK = 128 << 20
-"""Bytes of a stack for them: Python 3.10 takes 32 MB. The system gives only what is used."""
+"""Bytes of a stack for `_FRAMES` calls: Python 3.10 takes 32 MB. The system gives only what is used."""
 
 
 def with_depth(work: Callable[[], _T]) -> _T:
@@ -75,20 +75,20 @@ class _Limit:
         self._before = 0
 
     def enter_usual(self) -> bool:
-        """Whether work may begin in a thread with a usual stack."""
+        """Begins work in a thread with a usual stack; False if it may not begin, while the limit is raised."""
         with self._changed:
             self._usual += not self._raised
             return not self._raised
 
     def leave_usual(self) -> None:
-        """Notes that such work has ended."""
+        """Ends work that `enter_usual` allowed."""
         with self._changed:
             self._usual -= 1
             self._changed.notify_all()
 
     @contextmanager
     def raised(self) -> Iterator[None]:
-        """The limit as the larger stack has room for."""
+        """Raises the limit for the block to what the larger stack has room for, once no usual work runs."""
         with self._changed:
             self._raised += 1
             if self._raised == 1:

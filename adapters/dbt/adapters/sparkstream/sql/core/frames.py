@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.errors import PartError
 
 
 class Kind(str, Enum):
-    """How a frame measures its bounds."""
+    """Measure of a frame's bounds: a number of rows, or a distance of keys."""
 
     ROWS = "ROWS"
     ROWS_RANGE = "ROWS_RANGE"
@@ -110,7 +110,7 @@ class Frame:
 
     @property
     def with_current(self) -> bool:
-        """Whether the current row is in."""
+        """True if the current row is in the frame."""
         return self.end == 0 and not self.exclude_row
 
     def words(self) -> str:

@@ -105,7 +105,7 @@ class Interval:
 
     @classmethod
     def of(cls, amount: str, unit: str) -> Interval:
-        """`of('10', 'minutes')`; fractions are fine down to a microsecond."""
+        """Length from an amount and a unit: `of('10', 'minutes')`; fractions are fine down to a microsecond."""
         micros = _number(amount) * MICROS[unit_name(unit)]
         if micros.denominator != 1:
             raise IntervalError(f"{amount} {unit} is finer than a microsecond", "write microseconds or larger units")
@@ -166,12 +166,12 @@ class Interval:
         return amount.rstrip("0").rstrip(".") if "." in amount else amount, "SECOND"
 
     def sql(self, other: Interval | None = None) -> str:
-        """As a Spark literal: `INTERVAL '10' MINUTE`, in a unit in which `other` is whole, too."""
+        """Spark literal, such as `INTERVAL '10' MINUTE`, in a unit in which `other` is whole, too."""
         amount, unit = self._in_unit(other.micros if other else 0)
         return f"INTERVAL '{amount}' {unit}"
 
     def words(self) -> str:
-        """As people write it, and as Spark's `window()` takes it: `10 minutes`."""
+        """Text for people, which Spark's `window()` takes, too: `10 minutes`."""
         amount, unit = self._in_unit()
         return f"{amount} {unit.lower()}{'' if amount in ('1', '-1') else 's'}"
 

@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 MOST_WINDOWS = 1_000_000
-"""In so many windows a row may be, unless a setting says otherwise: Spark makes one array of a row's windows."""
+"""Most windows that a row may be in, unless a setting changes it: Spark makes one array of a row's windows."""
 MOST_PARTIAL_MATCHES = 10_000
-"""So many partial matches a search may hold, unless a setting says otherwise: each row is compared with all of them."""
+"""Most partial matches that a search may hold, unless a setting changes it: each row is compared with all of them."""
 _most_windows = ContextVar("most_windows", default=MOST_WINDOWS)
 _most_partial_matches = ContextVar("most_partial_matches", default=MOST_PARTIAL_MATCHES)
 
 
 @contextmanager
 def at_most(windows: int | None = None, partial_matches: int | None = None) -> Iterator[None]:
-    """The bounds on what is read within the block; None changes nothing.
+    """Limits of the queries that are read within the block; None changes nothing.
 
     Args:
-        windows: in how many windows a row may be.
-        partial_matches: how many partial matches a MATCH_RECOGNIZE may hold at once.
+        windows: most windows that a row may be in.
+        partial_matches: most partial matches that a MATCH_RECOGNIZE may hold at once.
     """
     before = _most_windows.set(most_windows() if windows is None else windows)
     also = _most_partial_matches.set(most_partial_matches() if partial_matches is None else partial_matches)
@@ -32,10 +32,10 @@ def at_most(windows: int | None = None, partial_matches: int | None = None) -> I
 
 
 def most_windows() -> int:
-    """In how many windows a row may be."""
+    """Most windows that a row may be in."""
     return _most_windows.get()
 
 
 def most_partial_matches() -> int:
-    """How many partial matches a MATCH_RECOGNIZE may hold at once."""
+    """Most partial matches that a MATCH_RECOGNIZE may hold at once."""
     return _most_partial_matches.get()

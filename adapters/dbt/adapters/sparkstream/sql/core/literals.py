@@ -50,7 +50,7 @@ def string_map(texts: Mapping[str, str]) -> str:
 
 
 def is_column(text: str) -> bool:
-    """Whether a text is the name of one column as Spark SQL has it: `seq`, or in backticks."""
+    """True if a text is one column's name in Spark SQL: `seq`, or a name in backticks."""
     return _COLUMN.fullmatch(text) is not None
 
 

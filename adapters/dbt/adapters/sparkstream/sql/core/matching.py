@@ -45,7 +45,7 @@ class Element:
 
     @property
     def is_greedy_loop(self) -> bool:
-        """Greediness in Flink's automaton: `A*` and `A{2,3}` are greedy, `A*?` and `A{2}` aren't."""
+        """True if greedy in Flink's automaton: `A*` and `A{2,3}` are greedy, `A*?` and `A{2}` aren't."""
         return self.greedy and self.least != self.most
 
     @property
@@ -54,7 +54,7 @@ class Element:
 
 
 class After(Enum):
-    """Where the search goes on after a match."""
+    """Place where the search goes on after a match."""
 
     PAST_LAST_ROW = "PAST LAST ROW"
     TO_NEXT_ROW = "TO NEXT ROW"
@@ -76,12 +76,12 @@ class Skip:
 
 @dataclass(frozen=True)
 class RowPattern:
-    """What a match is.
+    """Row pattern: PATTERN, AFTER MATCH SKIP and WITHIN of a MATCH_RECOGNIZE.
 
     Attributes:
         elements: PATTERN, in order.
         skip: AFTER MATCH SKIP.
-        within: a match is shorter than this; None: as long as it likes.
+        within: a match is shorter than this; None: of any length.
     """
 
     elements: tuple[Element, ...]

@@ -15,7 +15,7 @@ Field = tuple[str, "str | None"]
 """Name and type of a field of a row; the type is None where it isn't known."""
 
 UNKNOWN_TYPE = "?"
-"""Stands within a type for one that nobody knows."""
+"""Placeholder within a type for an unknown type."""
 
 
 def fields(type_: str | None) -> tuple[Field, ...] | None:
@@ -50,7 +50,7 @@ def nested_parts(type_: str | None) -> list[str | None]:
 
 
 def is_array(type_: str | None) -> bool:
-    """Whether a type is an array."""
+    """True if a type is an array."""
     return _parts(type_, "array") is not None
 
 
@@ -85,7 +85,7 @@ def nested_type(to: exp.DataType) -> str | None:
 
 
 def _parts(type_: str | None, kind: str) -> Sequence[str] | None:
-    """What stands between the angle brackets of a type of a kind, split at its own commas."""
+    """Texts between the angle brackets of a type of a kind, split at its own commas; None for another type."""
     if type_ is None or type_[: len(kind) + 1].lower() != f"{kind}<" or not type_.endswith(">"):
         return None
     inner = type_[len(kind) + 1 : -1]

@@ -28,7 +28,7 @@ class WhenValues(exp.Expression):
 
 
 def compared(case: exp.Expr) -> list[exp.Expr]:
-    """What stands behind each WHEN of a CASE: `1`, `2` and `3` of `CASE x WHEN 1, 2 THEN y WHEN 3 THEN z END`."""
+    """Values behind each WHEN of a CASE: `1`, `2` and `3` of `CASE x WHEN 1, 2 THEN y WHEN 3 THEN z END`."""
     found = [branch.this for branch in case.args.get("ifs") or []]
     return [value for each in found for value in (each.expressions if isinstance(each, WhenValues) else [each])]
 
@@ -79,7 +79,7 @@ class JsonConstructor(exp.Expression, exp.Func):
 
 
 def is_row(node: exp.Expr | None) -> bool:
-    """Whether a value is written `ROW(1, 2)`."""
+    """True if a value is written `ROW(1, 2)`."""
     return isinstance(node, exp.Anonymous) and node.name.upper() == "ROW"
 
 
@@ -97,7 +97,7 @@ def row_pairs(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]
 
 
 def is_written_by_values(row: exp.Expr) -> bool:
-    """Whether Spark SQL has the values of a ROW, and no row: in VALUES, and where it is compared with another row."""
+    """True if Spark SQL has the values of a ROW, and no row: in VALUES, and where it is compared with another row."""
     around = row.parent
     if isinstance(around, exp.EQ):
         return row_pairs(around.left, around.right) is not None

@@ -13,7 +13,7 @@ _SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
 
 @dataclass(frozen=True)
 class WindowParts:
-    """What a window of OVER says, together with the named window that it begins with."""
+    """PARTITION BY, ORDER BY and frame of a window of OVER, together with the named window that it begins with."""
 
     partition_by: list[exp.Expr]
     order: exp.Order | None
@@ -50,7 +50,7 @@ def parts_of(window: exp.Window) -> WindowParts:
 
 
 def bound(frame: exp.WindowSpec, side: str) -> tuple[int, exp.Expr | None]:
-    """Where a bound lies: -2, -1, 0, 1 or 2, from UNBOUNDED PRECEDING to UNBOUNDED FOLLOWING; and its offset.
+    """Place of a bound: -2, -1, 0, 1 or 2, from UNBOUNDED PRECEDING to UNBOUNDED FOLLOWING; and its offset or None.
 
     Args:
         side: `start` or `end`.

@@ -22,7 +22,7 @@ CLAUSES = "clauses"
 """Key under which the parser keeps in the meta of a SELECT where each clause begins: `where`, `order` and so on; and
 `end`."""
 INSIDE = "inside"
-"""Key under which the parser keeps in the meta of a window of Spark's own what stands between its parentheses."""
+"""Key under which the parser keeps in the meta of a window of Spark's own the span between its parentheses."""
 LAST_BOUND = "last_bound"
 """Key under which the parser keeps in the meta of a frame where the bound behind AND begins."""
 
@@ -50,7 +50,7 @@ class Edit:
 
 
 class Kept:
-    """The text of a piece, for whoever asks when a larger edit has already taken the piece in."""
+    """Text of a piece, kept for readers after a larger edit has already taken the piece in."""
 
     def __init__(self, source: Source, span: Span) -> None:
         self.text = ""
@@ -106,7 +106,7 @@ class Source:
         )
 
     def call_span(self, node: exp.Expr) -> Span:
-        """Where a function call stands, from its name to its closing parenthesis, without OVER or FILTER."""
+        """Span of a function call, from its name to its closing parenthesis, without OVER or FILTER."""
         start = node.meta["start"]
         closing = self.tokens.closing(self.tokens.at(start) + 1)
         return start, (node.meta["end"] if closing is None else self.tokens[closing].end) + 1
@@ -129,7 +129,7 @@ class Source:
         return start, last.end + 1
 
     def is_negated(self, predicate: exp.Expr) -> bool:
-        """Whether NOT stands between a predicate's operand and its operator: `x NOT IN (1, 2)`."""
+        """True if NOT is between a predicate's operand and its operator: `x NOT IN (1, 2)`."""
         behind = self.tokens_in((self.span(predicate.this)[1], self.span(predicate)[1]))
         return bool(behind) and behind[0].token_type == TokenType.NOT
 

@@ -40,7 +40,7 @@ class Tokens(list[Token]):
         return range(bisect_left(self._starts, span[0]), bisect_left(self._starts, span[1]))
 
     def span(self, places: range) -> Span:
-        """Where some tokens stand, one behind another, in the text."""
+        """Span in the text of some tokens, one behind another."""
         return self[places.start].start, self[places.stop - 1].end + 1
 
     # -- brackets ------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class Tokens(list[Token]):
             first = closings.get(first, first) + 1
 
     def pieces(self, first: int, last: int) -> list[range]:
-        """What stands between the commas of a list; a piece may be empty.
+        """Pieces between the commas of a list, as places of tokens; a piece may be empty.
 
         Args:
             first: its first token.
@@ -163,7 +163,7 @@ class Tokens(list[Token]):
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _ENDING = (TokenType.COMMA, TokenType.FROM, TokenType.WHERE)
-"""What an expression ends at."""
+"""Tokens that end an expression."""
 _OPERATORS = (
     *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.DPIPE),
     *(TokenType.NOT, TokenType.AND, TokenType.OR),

@@ -1,4 +1,4 @@
-"""Questions about a syntax tree whose answers take no longer the deeper it is. Nothing may change it behind them."""
+"""Searches of a syntax tree that take no longer in a deep one: they keep answers, so the tree may not change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlglot import exp
 _E = TypeVar("_E", bound=exp.Expr)
 _T = TypeVar("_T")
 _STEPS = 16
-"""Every so manyth node on a climb keeps what it has found."""
+"""Distance of the nodes on a climb that keep what the climb has found."""
 
 
 def once(answer: Callable[[_E], _T]) -> Callable[[_E], _T]:
@@ -58,7 +58,7 @@ def enclosing_such(node: exp.Expr, test: Callable[[exp.Expr], bool]) -> exp.Expr
 
 
 def _climb(node: exp.Expr, question: Any, ends: Callable[[Any], bool]) -> Any:
-    """The innermost node around a node that answers a question.
+    """The innermost node around a node that passes the test `ends`.
 
     A condition of a thousand parts is a thousand nodes deep, and a pass asks for each of them. So some nodes on the way
     keep the answer, and a later climb ends there.
@@ -92,7 +92,7 @@ def own(part: exp.Expr, *kinds: type[_E]) -> Iterator[_E]:
 
 
 def within(node: exp.Expr, outer: exp.Expr) -> bool:
-    """Whether `node` is `outer`, or lies within it."""
+    """True if `node` is `outer`, or is within it."""
     at: exp.Expr | None = node
     while at is not None:
         if at is outer:

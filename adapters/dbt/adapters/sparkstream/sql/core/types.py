@@ -22,7 +22,7 @@ MOST_DIGITS = 38
 
 
 def is_decimal(type_: str | None) -> bool:
-    """Whether a type is DECIMAL(p, s)."""
+    """True if a type is DECIMAL(p, s)."""
     return type_ is not None and type_.startswith("decimal")
 
 
@@ -36,17 +36,17 @@ def decimal_parts(type_: str) -> tuple[int, int]:
 
 
 def is_numeric(type_: str | None) -> bool:
-    """Whether a type is a number."""
+    """True if a type is a number."""
     return type_ in INTEGERS or type_ in ("float", "double") or is_decimal(type_)
 
 
 def is_string(type_: str | None) -> bool:
-    """Whether a type is text."""
+    """True if a type is text."""
     return type_ is not None and type_.startswith(("string", "varchar", "char"))
 
 
 def is_clock(type_: str | None) -> bool:
-    """Whether a type is TIME(p), a time of day."""
+    """True if a type is TIME(p), a time of day."""
     return type_ is not None and type_.startswith("time(")
 
 
@@ -62,15 +62,15 @@ def wider(one: str, other: str) -> str:
 
 @dataclass(frozen=True)
 class Numbers:
-    """How a dialect combines numbers where dialects differ.
+    """Rules by which a dialect combines numbers and times, where dialects differ.
 
     Attributes:
         digits: digits of each integer type beside a DECIMAL.
-        literals_by_digits: whether an integer literal beside a DECIMAL has the digits that are written, which are one
-            of `5`; else it has the digits of its type.
+        literals_by_digits: whether an integer literal beside a DECIMAL has as many digits as are written, one digit
+            for `5`; else it has the digits of its type.
         capped: whether a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
-        beside_float: what CASE, COALESCE and the like give for a FLOAT and an integer; None where it depends on a
-            setting of Spark, and so does what they give for a FLOAT and another number, which is a DOUBLE else.
+        beside_float: the type that CASE, COALESCE and the like give for a FLOAT and an integer; None if a setting of
+            Spark decides it, and then also the type for a FLOAT and any other number, which is a DOUBLE else.
         first_of_floats: whether CASE, a set operation and the like have the type of the first one where a FLOAT meets a
             DOUBLE; else that is a DOUBLE.
         first_of_times: whether CASE, a set operation and the like have the type of the first one where times with a

@@ -41,7 +41,7 @@ FunctionRule = Callable[[Types, Numbers], "str | None"]
 
 @dataclass(frozen=True)
 class TypeRules:
-    """What a dialect says of the types of expressions, and of the names of columns.
+    """Rules of a dialect for the types of expressions, and for the names of columns.
 
     Attributes:
         nodes: kind of node -> its rule; it holds for subclasses too, such as exp.TryCast of exp.Cast.

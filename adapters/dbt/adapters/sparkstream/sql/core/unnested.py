@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.nested import Field, element, entry, fiel
 
 
 class Pieces(Enum):
-    """What UNNEST takes apart."""
+    """Pieces that UNNEST takes a value apart into."""
 
     ELEMENTS = 1
     ROWS = 2
@@ -37,9 +37,9 @@ class Unnested:
 
 
 def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
-    """What UNNEST of a value gives (measured: `AS u` alone names the one column of an array u).
+    """The rows of UNNEST of a value (measured: `AS u` alone names the one column of an array u).
 
-    Where nobody knows the type, three names and more are a row's fields, two a map's key and value, others an element.
+    If the type is unknown, three names and more are a row's fields, two a map's key and value, others an element.
 
     Args:
         type_: the type of the value, as Spark names it.

@@ -85,17 +85,17 @@ class Hop:
 
     @property
     def overlap(self) -> int:
-        """How many windows a row is in, at most."""
+        """Most windows that a row is in."""
         return -(-self.size.micros // self.slide.micros)
 
     @property
     def even(self) -> bool:
-        """Whether every row is in exactly `overlap` windows."""
+        """True if every row is in exactly `overlap` windows."""
         return self.size.micros % self.slide.micros == 0
 
     @property
     def repeats(self) -> bool:
-        """Whether two windows may begin and end at the same instants.
+        """True if two windows may begin and end at the same instants.
 
         A clock that skips an hour reads a time in it as an hour later, where another window may begin or end. The hour
         is a multiple of the slide then, and no clock has ever skipped more than a day, or a day twice.
@@ -130,7 +130,7 @@ class Cumulate:
 
     @property
     def repeats(self) -> bool:
-        """Whether two windows that begin together may end at the same instant, where the clock skips an hour."""
+        """True if two windows that begin together may end at the same instant, where the clock skips an hour."""
         return self.step < self.size and self.step <= DAY
 
     def words(self) -> str:
@@ -235,7 +235,7 @@ class WindowFunction(exp.Expression, exp.Func):
 
     @property
     def has_session_rules(self) -> bool:
-        """Whether more than a constant gap says where a session ends."""
+        """True if more than a constant gap ends a session: max_duration, a gap per row, or a closing condition."""
         limited = isinstance(self.window, Session) and self.window.max_duration is not None
         return limited or self.gap is not None or self.close_on is not None
 

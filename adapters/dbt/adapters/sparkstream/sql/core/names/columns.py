@@ -59,7 +59,7 @@ class Resolver:
         self._read: dict[tuple[int, int], tuple[exp.Expr, exp.Select, Column]] = {}
 
     def columns(self, relation: exp.Expr) -> Columns:
-        """The columns of what stands in FROM, or of a query."""
+        """The columns of a relation in FROM, or of a query."""
         key = id(relation)
         if key not in self._known:
             self._known[key] = relation, UNKNOWN  # ends a recursive CTE
@@ -94,7 +94,7 @@ class Resolver:
         return UNKNOWN
 
     def unnested(self, unnest: exp.Unnest) -> Unnested:
-        """What UNNEST gives."""
+        """The rows of an UNNEST: names and types of their columns."""
         select = enclosing(unnest, exp.Select) or NO_SELECT
         return unnested(unnest, self.type(unnest.expressions[0], select) if unnest.expressions else None)
 
@@ -213,7 +213,7 @@ class Resolver:
         return self.expression(node, select).type if isinstance(node, exp.Expr) else None
 
     def expression(self, node: exp.Expr, select: exp.Select) -> Column:
-        """What is known of an expression in a query: its type and whether it is a window's column."""
+        """Type of an expression in a query, and its origin if it is a window's column or PROCTIME()."""
         key = id(node), id(select)
         if key not in self._read:  # else each level of a long expression would ask for all below it again
             self._read[key] = node, select, self._expression(node, select)
@@ -243,7 +243,7 @@ class Resolver:
         return columns.items[0].type if len(columns.items) == 1 else None
 
     def _call(self, node: exp.Anonymous, select: exp.Select) -> Column | None:
-        """What PROCTIME() and an auxiliary function such as TUMBLE_START(ts, ...) are; None for other calls."""
+        """Type and origin of PROCTIME(), MATCH_ROWTIME(), TUMBLE_START(ts, ...) and its like; None for other calls."""
         name = node.name.upper()
         if name == "PROCTIME":
             return Column("", "timestamp", "proctime")
@@ -282,7 +282,7 @@ class Resolver:
         return self._names.meant(names_of(column) or [], column, select)
 
     def own(self, column: exp.Expr, select: exp.Select) -> bool:
-        """Whether a name means a column of the query's own inputs, and not of a query around it."""
+        """True if a name means a column of the query's own inputs, and not of a query around it."""
         return self._names.is_own(names_of(column) or [], column, select)
 
     def row_of(self, column: exp.Expr, select: exp.Select) -> Column | None:

@@ -21,7 +21,7 @@ _DEFAULT = ("default_catalog", "default_database")
 
 
 def default_qualifiers(names: Sequence[str]) -> int:
-    """How many parts before the last one say nothing but Flink's own catalog and database, from the first one on.
+    """Number of leading parts of a name that are nothing but Flink's own catalog and database.
 
     Spark has no such catalog: there, a name without them is one of the model's schema.
     """
@@ -48,7 +48,7 @@ def unused_name(name: str, taken: set[str]) -> str:
 
 
 def is_called(relation: exp.Expr, names: Sequence[str]) -> bool:
-    """Whether a relation goes by some names: its alias, or its own name, as `t` and `db.t` both may."""
+    """True if a dotted name is a relation's: its alias, or else its own name, where `t` and `db.t` match each other."""
     if len(names) == 1 or relation.alias or not isinstance(relation, exp.Table):
         return len(names) == 1 and relation.alias_or_name.casefold() == names[0].casefold()
     own, asked = [part.name.casefold() for part in relation.parts], [name.casefold() for name in names]

@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a relation; `complete` says whether the relation has no others."""
+    """Columns of a relation; `complete` is True if the relation has no others."""
 
     items: tuple[Column, ...] = ()
     complete: bool = True
@@ -51,7 +51,7 @@ class Columns:
 
     @cached_property
     def with_fields(self) -> dict[str, list[Column]]:
-        """As `named`, and for other names the fields of rows that are the fewest levels down."""
+        """`named`, and for other names the fields of rows that are the fewest levels down."""
         found = self.named
         level = [c for c in self.items if c.type and c.type.startswith("struct")]
         while level:
@@ -123,7 +123,7 @@ class _Inputs:
 
 
 class DottedNames:
-    """What a name such as `v`, `t.v`, `r.v` (v of the row r) or `t.r.v` means.
+    """Resolver of the dotted names in a query, such as `v`, `t.v`, `r.v` (v of the row r) or `t.r.v`.
 
     Args:
         columns: gives the columns of a relation.
@@ -150,12 +150,12 @@ class DottedNames:
         return columns.with_fields if self._bare_fields else columns.named, columns.complete
 
     def is_own(self, names: list[str], place: exp.Expr, select: exp.Select) -> bool:
-        """Whether a name means a column of the query's own inputs, and not of a query around it."""
+        """True if a name means a column of the query's own inputs, and not of a query around it."""
         inputs, count = self._inputs(select, place)
         return bool(self._qualified(names, inputs, count) or self._bare(names, inputs, count))
 
     def meant(self, names: list[str], place: exp.Expr, select: exp.Select) -> list[Column] | None:
-        """What a dotted name at a place of a query may mean; None where nobody knows."""
+        """Columns, or fields of rows, that a name at a place of a query may mean; None where columns are unknown."""
         unsure = False
         scope: exp.Select | None = select
         while scope is not None:
@@ -176,7 +176,7 @@ class DottedNames:
         return None if unsure else []
 
     def _qualified(self, names: list[str], inputs: _Inputs, count: int) -> list[Column] | None:
-        """The columns, and fields of rows, that a name means which begins with one of the inputs."""
+        """Columns or fields that a name means if it begins with an input; None where columns are unknown."""
         for first in range(len(names) - 1, 0, -1):
             called = [s for s in inputs.by_name.get(names[first - 1].casefold(), ()) if is_called(s, names[:first])]
             known = [self._known(s) for s in called if inputs.places[id(s)] < count]
@@ -187,7 +187,7 @@ class DottedNames:
         return []
 
     def _bare(self, names: list[str], inputs: _Inputs, count: int) -> list[Column] | None:
-        """The columns, and fields of rows, that a name means which begins with a column of one of the inputs.
+        """Columns or fields that a name means if it begins with an input's column; None where columns are unknown.
 
         An input without a column of that name has the field of a row instead, where fields may be named alone.
         """
@@ -215,14 +215,14 @@ def _within(column: Column, names: list[str]) -> list[Column]:
 
 
 def from_item(select: exp.Select) -> exp.Expr | None:
-    """What stands first in a query's FROM."""
+    """First relation in a query's FROM; None without FROM."""
     from_ = select.args.get("from_")
     return from_.this if from_ else None
 
 
 @once
 def sources(select: exp.Select) -> list[exp.Expr]:
-    """What stands in a query's FROM and joins, also in parentheses: `t JOIN (s JOIN n ON ...) ON ...`."""
+    """Relations in a query's FROM and joins, also in parentheses: `t JOIN (s JOIN n ON ...) ON ...`."""
     from_ = select.args.get("from_") or select.args.get("from")
     found = [from_.this] if from_ else []
     found += [j.this for j in select.args.get("joins") or []]
@@ -230,13 +230,13 @@ def sources(select: exp.Select) -> list[exp.Expr]:
 
 
 def joined(relation: exp.Expr) -> list[exp.Expr]:
-    """A relation and those that are joined to it before all of them is joined; parentheses around a join are none."""
+    """A relation and the relations of its own joins; a join in parentheses counts as the relations in it."""
     inner = joined(relation.this) if _is_join(relation) else [relation]
     return inner + [r for join in relation.args.get("joins") or [] for r in joined(join.this)]
 
 
 def _is_join(relation: exp.Expr) -> bool:
-    """Whether a relation is a join in parentheses, and no query."""
+    """True if a relation is a join in parentheses, and no query."""
     if not isinstance(relation, exp.Subquery) or relation.alias:
         return False
     inner = relation.this
@@ -259,7 +259,7 @@ def merged_names(select: exp.Select) -> set[str]:
 
 
 def name_of(relation: exp.Expr) -> str | None:
-    """By which name a SELECT knows a relation; an unnamed subquery goes by its only table (OpenMLDB)."""
+    """Name by which a SELECT knows a relation; an unnamed subquery goes by its only table (OpenMLDB). Else None."""
     if relation.alias_or_name:
         return quoted(relation.alias_or_name)
     if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
@@ -270,7 +270,7 @@ def name_of(relation: exp.Expr) -> str | None:
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """What a condition is made of with AND, without parentheses."""
+    """Terms that AND joins into a condition, without the parentheses around them; none for None."""
     if condition is None:
         return []
     bare = condition.unnest()
@@ -298,7 +298,7 @@ def find_cte(table: exp.Table) -> exp.CTE | None:
 
 
 def _brings_names(node: exp.Expr) -> bool:
-    """Whether names of CTEs mean something in a node: it is a CTE behind others, or a query with some."""
+    """True if a node has names of CTEs in scope by itself: it is a CTE of a WITH, or a query that has a WITH."""
     return isinstance(node.parent, exp.With) if isinstance(node, exp.CTE) else _with(node) is not None
 
 
