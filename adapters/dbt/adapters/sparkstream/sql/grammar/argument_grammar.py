@@ -27,13 +27,13 @@ _USAGE = {
 
 
 def _descriptor(function: str, name: Token) -> str:
-    """How the time column is written, if what stands there may be its name; else how the whole call is."""
+    """Hint to write DESCRIPTOR(name), if a token may be the time column's name; else the form of the whole call."""
     is_name = name.text[:1].isalpha() and name.token_type != TokenType.INTERVAL
     return f"write DESCRIPTOR({quoted(name.text)})" if is_name else usage(function)
 
 
 def usage(function: str) -> str:
-    """How a window table function is written, for an error's hint."""
+    """Hint for an error: the form of a window table function."""
     return f"write {_USAGE[function]}"
 
 
@@ -41,10 +41,10 @@ class ArgumentGrammar(SpecGrammar):
     """Reads the arguments of TUMBLE, HOP, CUMULATE and SESSION, each of one kind."""
 
     FLINK = False
-    """Whether the text is Flink's, which takes several columns in DESCRIPTOR, and takes a WEEK for an hour."""
+    """True if the text is Flink's, which takes several columns in DESCRIPTOR, and takes a WEEK for an hour."""
 
     def _at_window(self, ahead: int = 0) -> bool:
-        """Whether one of our functions and its parenthesis stand so many tokens ahead."""
+        """True if one of our functions and its parenthesis are `ahead` tokens on."""
         index = self._index + ahead
         if index + 1 >= self._tokens_size:
             return False
@@ -79,7 +79,7 @@ class ArgumentGrammar(SpecGrammar):
         return relation, self._parse_window_keys(function)
 
     def _own(self, function: str) -> str:
-        """How a function of the user's that has the name of a window function is called."""
+        """Hint on how to call a function of the user's own that has the name of a window function."""
         name = function.lower()
         return f"; a function of your own that is called {name} is {backticked(name)}(...), in backticks"
 
@@ -133,7 +133,7 @@ class ArgumentGrammar(SpecGrammar):
         return key
 
     def _several_keys(self) -> bool:
-        """Whether a comma is followed by one more name and a comma, and not by the time column."""
+        """True if one more name and a comma follow the comma here, and the name isn't the time column."""
         tokens = self._tokens[self._index + 1 : self._index + 7]
         kinds = [t.token_type for t in tokens]
         if len(tokens) < 3 or kinds[1] != TokenType.COMMA or tokens[0].text.upper() == "DESCRIPTOR":
@@ -198,7 +198,7 @@ class ArgumentGrammar(SpecGrammar):
             ) from None
 
     def _at_gap_column(self) -> bool:
-        """Whether a gap is a name, and nothing else."""
+        """True if a gap is a name, and nothing else."""
         if not (self._curr and self._next):
             return False
         constant = (TokenType.STRING, TokenType.NUMBER, TokenType.INTERVAL, TokenType.COMMA, TokenType.R_PAREN)

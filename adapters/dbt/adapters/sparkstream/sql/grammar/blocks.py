@@ -24,7 +24,7 @@ _NAMES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.SESSION)
 _OPERATORS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)
 _BEHIND_OPERATOR = ("ALL", "DISTINCT")
 _TRIES = 20
-"""How often each token may be parsed, on average: blocks in blocks that can't be parsed are parsed again and again."""
+"""Most parses of each token, on average: blocks in blocks that can't be parsed are parsed again and again."""
 
 Parse = Callable[[list[Token], dict[int, exp.Expr]], exp.Expr]
 """Parses tokens, with trees for some of them: the place in the text where such a token begins -> its tree."""
@@ -32,7 +32,7 @@ Parse = Callable[[list[Token], dict[int, exp.Expr]], exp.Expr]
 
 @dataclass(frozen=True)
 class _Header:
-    """What stands before a query: the place of its first token behind the CTEs, and what sqlglot doesn't know there."""
+    """CTEs before a query: the place of the first token behind them, and the tokens that sqlglot doesn't know there."""
 
     end: int
     unknown: frozenset[int]
@@ -130,7 +130,7 @@ class Blocks:
         yield from (range(a, b) for a, b in zip(starts, [*operators, block.stop], strict=True) if a < b)
 
     def _queries(self, block: range) -> Iterator[range]:
-        """What stands in the outermost parentheses of a block that hold a query."""
+        """Contents of the outermost parentheses of a block that hold a query."""
         at = block.start
         for opening in self._tokens.parentheses:
             closing = self._tokens.closing(opening)
@@ -140,7 +140,7 @@ class Blocks:
             at = closing
 
     def _begins_query(self, i: int) -> bool:
-        """Whether a query begins at a token; `f(TABLE t)` and `f((SELECT 1), 2)` are calls."""
+        """True if a query begins at a token; `f(TABLE t)` and `f((SELECT 1), 2)` are calls."""
         first = i
         while i < len(self._tokens) and self._tokens[i].token_type is TokenType.L_PAREN:
             i += 1

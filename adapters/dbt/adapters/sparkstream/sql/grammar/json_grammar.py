@@ -111,7 +111,7 @@ def _value(parser: SpanParser) -> exp.Expr:
 
 
 def _at_nulls(parser: SpanParser) -> bool:
-    """Whether NULL ON NULL or ABSENT ON NULL stands here."""
+    """True if NULL ON NULL or ABSENT ON NULL comes next."""
     texts = [t.text.upper() for t in parser._tokens[parser._index : parser._index + 3]]
     return texts in (["NULL", "ON", "NULL"], ["ABSENT", "ON", "NULL"])
 

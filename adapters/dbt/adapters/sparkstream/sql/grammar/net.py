@@ -19,9 +19,9 @@ _T = TypeVar("_T")
 
 
 def netted(sql: str, dialect: str, work: Callable[[], _T]) -> _T:
-    """The result of some work, with a TranslationError in the place of whatever it raises because of its text.
+    """The result of some work, with a TranslationError or a TranslatorFault for any exception because of its text.
 
-    What others raise passes: dbt, for one, in a macro that a batch asks.
+    Exceptions of other code pass, such as dbt's in a macro that a batch calls.
 
     Args:
         sql: the text.

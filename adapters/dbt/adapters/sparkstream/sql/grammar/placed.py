@@ -29,11 +29,11 @@ _QUERY_STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN)
 _ORGANIZATION = ("order", "sort", "cluster", "distribute", "limit", "offset")
 """Clauses of a whole query: behind the last operand of a UNION, they are the UNION's."""
 _CLAUSE_OF = {name: name for name in ("where", "group", "having", "qualify", *_ORGANIZATION)} | {"windows": "window"}
-"""What sqlglot reads behind FROM -> the clause's name. What isn't here, such as TABLESAMPLE, is a part of FROM."""
+"""Clause behind FROM, as sqlglot names it -> its name here. Others, such as TABLESAMPLE, are a part of FROM."""
 
 
 def _with_span(read: Callable[[Any], tuple[str, Any]]) -> Callable[[Any], tuple[str, Any]]:
-    """Notes where the clause begins that the wrapped function reads."""
+    """Decorator: records where the clause begins that the wrapped function reads."""
 
     def wrapper(self: Any) -> tuple[str, Any]:
         start = self._curr.start
@@ -52,7 +52,7 @@ class PlacedParser(SparkParser):
     SET_OP_MODIFIERS = set(_ORGANIZATION)
 
     trees: Mapping[int, exp.Expr] = MappingProxyType({})
-    """Where in the text a SELECT stands that is a whole query -> the tree that was read there (see `Blocks`)."""
+    """Place in the text of a SELECT that is a whole query -> the tree that was read there (see `Blocks`)."""
 
     def raise_error(self, message: str, token: Token | None = None) -> None:
         at = token or self._curr or self._prev

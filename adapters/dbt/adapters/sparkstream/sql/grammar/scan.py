@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, WINDOWS
 from dbt.adapters.sparkstream.sql.grammar.words import may_hold_frames
 
 _WINDOW_PARTS = ("PARTITION BY", "ORDER BY", "ROWS", "RANGE", ")")
-"""What stands behind the name of the window that another one refers to."""
+"""Texts that may follow the name of the window that another window refers to."""
 FRAME_WORDS = ("ROWS_RANGE", "MAXSIZE", "INSTANCE_NOT_IN_WINDOW")
 MATCH_CONDITION = "MATCH_CONDITION"
 _FRAME_WORDS = frozenset({*FRAME_WORDS, "EXCLUDE", "OPEN"})
@@ -23,19 +23,19 @@ _IN_JOIN = frozenset(
     {TokenType.ON, TokenType.USING, TokenType.ORDER_BY, TokenType.JOIN, TokenType.WHERE, TokenType.GROUP_BY}
     | {TokenType.LIMIT, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.COMMA, TokenType.WINDOW}
 )
-"""What tells how a join goes on."""
+"""Tokens that tell how a join goes on."""
 _BEFORE_GROUP = (TokenType.GROUP_BY, TokenType.COMMA, TokenType.L_PAREN)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a statement may hold of ours.
+    """Constructs of ours that a statement may hold.
 
     Attributes:
         calls: a window function, or a function for a bound of one such as TUMBLE_START, is called.
         relations: a window function is called where only a table can stand: `FROM TUMBLE(...)`.
         groups: a window in GROUP BY may be called, or is, as a function for a bound of one is called.
-        frames: where in the text the `(` stands of each frame of ours, such as `OVER (... ROWS_RANGE ...)`.
+        frames: places in the text of the `(` of each frame of ours, such as `OVER (... ROWS_RANGE ...)`.
         last_joins: it may have a LAST JOIN; in Spark, LAST may be the alias of the table before JOIN.
         asof_joins: it has an ASOF JOIN.
     """
@@ -48,17 +48,17 @@ class Found:
     asof_joins: bool = False
 
     def __or__(self, other: Found) -> Found:
-        """What two statements hold together."""
+        """Constructs that two statements hold together."""
         return Found(*(mine | theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def framed(self) -> bool:
-        """Whether the pass that writes frames, LAST JOIN and ASOF JOIN has something to do."""
+        """True if the pass that writes frames, LAST JOIN and ASOF JOIN has something to do."""
         return bool(self.frames) or self.last_joins or self.asof_joins
 
 
 def is_base(name: Token | None, behind: Token | None) -> bool:
-    """Whether a window begins with the name of another window: `(w ROWS 3 PRECEDING)`, `(w)`.
+    """True if a window begins with the name of another window: `(w ROWS 3 PRECEDING)`, `(w)`.
 
     Args:
         name: the first token behind the parenthesis.
@@ -69,7 +69,7 @@ def is_base(name: Token | None, behind: Token | None) -> bool:
 
 
 def scan(tokens: Tokens, sql: str) -> Found:
-    """What a statement in dialect `spark` may hold; takes time linear in its length.
+    """Constructs that a statement in dialect `spark` may hold; takes time linear in its length.
 
     Args:
         tokens: the statement's tokens.
@@ -88,7 +88,7 @@ def scan(tokens: Tokens, sql: str) -> Found:
 
 
 def certain_places(tokens: Tokens, found: Found) -> frozenset[int]:
-    """Where a construct of ours stands for certain.
+    """Places of the tokens that are a construct of ours for certain.
 
     Args:
         tokens: a statement's tokens, or some of them.
@@ -101,7 +101,7 @@ def certain_places(tokens: Tokens, found: Found) -> frozenset[int]:
 
 
 def window_calls(tokens: Tokens) -> Iterator[int]:
-    """Where a window function, or a function for a bound of one, is called."""
+    """Places of the calls of window functions, and of functions for a bound of one."""
     for opening in tokens.parentheses:
         name = tokens[opening - 1]
         if opening and name.token_type in (TokenType.VAR, TokenType.SESSION) and name.text.upper() in _CALLED:
@@ -120,14 +120,14 @@ def _may_group(tokens: Tokens, call: int) -> bool:
 
 
 def _is_wrapped(tokens: Tokens, call: int) -> bool:
-    """Whether a call stands in TABLE( )."""
+    """True if a call is in TABLE( )."""
     return (
         call > 1 and tokens[call - 1].token_type is TokenType.L_PAREN and tokens[call - 2].token_type is TokenType.TABLE
     )
 
 
 def _may_be_window(tokens: Tokens, opening: int) -> bool:
-    """Whether `OVER (` or `name AS (` stands here; `) AS (` begins a CTE with columns."""
+    """True if a parenthesis is that of `OVER (` or `name AS (`; `) AS (` begins a CTE with columns."""
     if opening < 2 or tokens[opening].token_type is not TokenType.L_PAREN:
         return False
     before = tokens[opening - 1].token_type
@@ -137,7 +137,7 @@ def _may_be_window(tokens: Tokens, opening: int) -> bool:
 
 
 def _frames(tokens: Tokens) -> frozenset[int]:
-    """Where the parentheses begin in the text that hold a window which Spark SQL doesn't know."""
+    """Places in the text of the `(` of each window that Spark SQL doesn't know."""
     words = (i for i in range(1, len(tokens) - 1) if _is_frame_word(tokens, i))
     unions = (i - 1 for i in range(1, len(tokens)) if tokens[i].token_type is TokenType.UNION)
     openings = {*(tokens.around(i) for i in words), *unions}
@@ -145,7 +145,7 @@ def _frames(tokens: Tokens) -> frozenset[int]:
 
 
 def _last_joins(tokens: Tokens) -> Iterator[int]:
-    """Where LAST stands before JOIN."""
+    """Places of LAST before JOIN."""
     join, name = TokenType.JOIN, TokenType.IDENTIFIER
     for i, (last, following) in enumerate(pairwise(tokens)):
         if following.token_type is join and last.token_type is not name and last.text.upper() == "LAST":
@@ -153,14 +153,14 @@ def _last_joins(tokens: Tokens) -> Iterator[int]:
 
 
 def _asof_joins(tokens: Tokens) -> Iterator[int]:
-    """Where ASOF stands before JOIN and a relation with MATCH_CONDITION; else it is the alias of the table before."""
+    """Places of ASOF before JOIN and a relation with MATCH_CONDITION; another ASOF is the alias of the table before."""
     for i, (asof, following) in enumerate(pairwise(tokens)):
         if following.token_type is TokenType.JOIN and asof.text.upper() == "ASOF" and is_matched(tokens, i):
             yield i
 
 
 def is_matched(tokens: Tokens, asof: int) -> bool:
-    """Whether ASOF JOIN has MATCH_CONDITION before what else a join goes on with.
+    """True if ASOF JOIN has MATCH_CONDITION before any other part that a join goes on with.
 
     Args:
         asof: the place of ASOF.
@@ -174,7 +174,7 @@ def is_matched(tokens: Tokens, asof: int) -> bool:
 
 
 def is_ordered(tokens: Tokens, last: int) -> bool:
-    """Whether LAST JOIN has ORDER BY before ON, which Spark's JOIN hasn't.
+    """True if LAST JOIN has ORDER BY before ON, which Spark's JOIN hasn't.
 
     Args:
         last: the place of LAST.
@@ -185,7 +185,7 @@ def is_ordered(tokens: Tokens, last: int) -> bool:
 
 
 def _is_frame_word(tokens: Tokens, i: int) -> bool:
-    """Whether a word is one of our frames', such as ROWS_RANGE or MAXSIZE; a column may have this name, too."""
+    """True if a word is one of our frames', such as ROWS_RANGE or MAXSIZE; a column may have this name, too."""
     word = tokens[i].text.upper()
     if word not in _FRAME_WORDS or tokens[i].token_type in (TokenType.IDENTIFIER, TokenType.STRING):
         return False

@@ -1,4 +1,4 @@
-"""The parsers of all dialects: they note the place of every expression, and read calls as they are written."""
+"""The parsers of all dialects: they record the place of every expression, and read calls as they are written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PLACED = ("statement", "table", "cte", "expression", "function", "lambda", "una
 
 @with_spans(*(f"_parse_{piece}" for piece in _PLACED))
 class SpanParser(WindowParser):
-    """Notes the span of every expression; an operator with an operand on each side is where these are.
+    """Records the span of every expression; an operator with an operand on each side spans both operands.
 
     A call is a name and its arguments (`exp.Anonymous`), in every dialect: what it means, the passes know.
     """
@@ -79,7 +79,7 @@ class ForeignParser(SpanParser):
         return self._parse_range() if distinct else super()._parse_is_rhs()
 
     def _note_brackets(self, node: exp.Expr | None) -> None:
-        """Notes the span of an array or a subscript whose last bracket has just been read."""
+        """Records the span of an array or a subscript whose last bracket has just been read."""
         if not isinstance(node, (exp.Array, exp.Bracket)) or self._prev.token_type != TokenType.R_BRACKET:
             return
         at = self._brackets.opening(self._index - 1)

@@ -18,7 +18,7 @@ def span_of(first: Token, last: Token) -> Span:
 
 
 def spanned(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Notes in a node's meta from which token to which the wrapped parse method read it.
+    """Decorator: records in a node's meta from which token to which the wrapped parse method read the node.
 
     It runs some times for every token: what it does, it does without calls.
     """
@@ -45,7 +45,7 @@ def spanned(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def start_of(node: exp.Expr | None) -> int | None:
-    """Where an operand begins; None where that isn't known."""
+    """Start of an operand in the text; None where it isn't known."""
     while isinstance(node, exp.Expr) and SPAN not in node.meta:
         if isinstance(node, exp.Column):
             return node.parts[0].meta.get("start")
@@ -57,7 +57,7 @@ P = TypeVar("P", bound=type)
 
 
 def with_spans(*names: str) -> Callable[[P], P]:
-    """Class decorator: the named parse methods note the span of what they read."""
+    """Class decorator: the named parse methods record the span of what they read."""
 
     def decorate(parser: P) -> P:
         for name in names:

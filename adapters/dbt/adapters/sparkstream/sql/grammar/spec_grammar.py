@@ -21,9 +21,9 @@ class SpecGrammar(FrameGrammar):
     """Reads window specifications, their UNION, and LAST JOIN; mixed into the parser of every dialect."""
 
     frames: frozenset[int] = frozenset()
-    """In dialect `spark`: where in the text the `(` of each frame of ours stands (see `scan`)."""
+    """Places in the text of the `(` of each frame of ours, in dialect `spark` (see `scan`)."""
     _in_asof = False
-    """Whether the table behind ASOF JOIN is being read."""
+    """True while the table behind ASOF JOIN is being read."""
 
     # -- LAST JOIN -----------------------------------------------------------------------------------
     def _at_last_join(self) -> bool:
@@ -44,7 +44,7 @@ class SpecGrammar(FrameGrammar):
         return super()._parse_table_alias(alias_tokens)
 
     def _at_match_condition(self) -> bool:
-        """Whether MATCH_CONDITION (...) follows, which a name with columns looks like: `t match_condition (a)`."""
+        """True if MATCH_CONDITION (...) follows, which looks like a name with columns: `t match_condition (a)`."""
         return bool(
             self._curr
             and self._next
@@ -80,7 +80,7 @@ class SpecGrammar(FrameGrammar):
 
     # -- ASOF JOIN -----------------------------------------------------------------------------------
     def _asof_place(self) -> int | None:
-        """Where ASOF stands, here or behind LEFT, OUTER or INNER; None where no ASOF JOIN of Spark's begins."""
+        """Place of ASOF, here or behind LEFT, OUTER or INNER; None where no ASOF JOIN of Spark's begins."""
         if self.FRAMED:
             return None
         words = [token.text.upper() for token in self._tokens[self._index : self._index + 4]]
@@ -138,7 +138,7 @@ class SpecGrammar(FrameGrammar):
         return window
 
     def _note_places(self, window: exp.Window, bounds: list[int]) -> None:
-        """Notes the inside of a window that ends here, its frame, and the frame's last bound.
+        """Records the places of the inside of a window that ends here, of its frame, and of the frame's last bound.
 
         Args:
             bounds: the tokens that the bounds of the frame begin with; between them those of windows within a bound.
@@ -193,7 +193,7 @@ class SpecGrammar(FrameGrammar):
         return self._parse_respect_or_ignore_nulls(this)
 
     def _at_frame(self, alias: bool) -> bool:
-        """Whether `OVER (` or `AS (` and a window of ours stand here."""
+        """True if `OVER (` or `AS (` and a window of ours come next."""
         if not self.FRAMED and not self.frames:
             return False
         tokens, at = self._tokens, self._index
@@ -270,7 +270,7 @@ class SpecGrammar(FrameGrammar):
         return sources
 
     def _at_union_list(self) -> bool:
-        """Whether the tables of UNION stand in parentheses of their own, and not a subquery alone."""
+        """True if the tables of UNION are in parentheses of their own, and not a subquery alone."""
         tokens, at = self._tokens, self._index
         if at + 1 >= len(tokens) or tokens[at].token_type != TokenType.L_PAREN:
             return False

@@ -41,7 +41,7 @@ def split(tokens: Tokens) -> list[Tokens]:
 
 
 def _ends_head(tokens: Tokens, i: int) -> bool:
-    """Whether a token is the DO behind the head of a loop, and not a name: FOR r AS SELECT ... DO."""
+    """True if a token is the DO behind the head of a loop, and not a name: FOR r AS SELECT ... DO."""
     if tokens[i].text.upper() != "DO" or tokens[i].token_type is TokenType.IDENTIFIER or i + 1 >= len(tokens):
         return False
     word = tokens[i + 1].text.upper()
@@ -94,7 +94,7 @@ def _check_query(reader: SparkStream, tokens: Tokens, sql: str) -> None:
 
 
 def unclosed(reader: Dialect, sql: str) -> int:
-    """Where the string, quoted name or comment begins that goes on to the end of a text."""
+    """Start of the string, quoted name or comment that goes on to the end of a text."""
     tokenizer = reader.tokenizer_class(dialect=reader)
     with suppress(TokenError):
         tokenizer.tokenize(sql)
@@ -163,7 +163,7 @@ def _parse(
 
 
 def _as_spark_reads(tokens: Tokens) -> Tokens:
-    """The tokens with what Spark and sqlglot read differently made so that sqlglot reads it: only for parsing.
+    """The tokens for sqlglot's parser, with those changed that Spark reads in another way.
 
     WINDOW is a name unless a window is defined behind it, and `>>>` is one operator.
     """
@@ -195,7 +195,7 @@ def _query(tokens: Tokens) -> list[Token]:
 
 
 def _evolves(tokens: Tokens, i: int) -> bool:
-    """Whether a WITH belongs to INSERT WITH SCHEMA EVOLUTION."""
+    """True if a WITH belongs to INSERT WITH SCHEMA EVOLUTION."""
     return [token.text.upper() for token in tokens[i : i + 3]] == ["WITH", "SCHEMA", "EVOLUTION"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _FUNCTIONS = ("tumble", "hop", "cumulate", "session")
 _SUFFIXES = ("", "_start", "_end", "_rowtime", "_proctime")
-"""A window function is one of the words with one of the suffixes, and a parenthesis; in upper or lower case."""
+"""Suffixes of a window function's name: a word, a suffix and a parenthesis, in upper or lower case."""
 _FRAME_WORDS = ("rows_range", "instance_not_in_window", "maxsize")
 """Words that only a frame of ours has."""
 _BESIDE_PRECEDING = ("open", "exclude", "union")
@@ -12,11 +12,11 @@ _BESIDE_PRECEDING = ("open", "exclude", "union")
 _COMMENTS = ("--", "/*")
 """Comments, which may stand between two words as white space may."""
 _CLOSINGS = {"'": "'", '"': '"', "`": "`", "--": "\n", "/*": "*/"}
-"""What begins a string, a quoted name or a comment -> what ends it."""
+"""Beginning of a string, a quoted name or a comment -> its end."""
 
 
 def may_hold_windows(sql: str, skewed: bool = False) -> bool:
-    """Whether a statement in dialect `spark` may hold one of our constructs.
+    """True if a statement in dialect `spark` may hold one of our constructs.
 
     It never misses a construct: a statement for which this is False needs no translation. Where it is True, the parser
     may still find none, such as in `SELECT maxsize FROM t`.
@@ -43,14 +43,14 @@ def _holds_words(text: str) -> bool:
 
 
 def may_hold_frames(text: str) -> bool:
-    """Whether a text in lower case may hold a frame that Spark doesn't know; never misses one."""
+    """True if a text in lower case may hold a frame that Spark doesn't know; never misses one."""
     return any(word in text for word in _FRAME_WORDS) or (
         "preceding" in text and any(word in text for word in _BESIDE_PRECEDING)
     )
 
 
 def _holds_island(text: str) -> bool:
-    """Whether a `<<` stands where a relation does: an island, also if its function's name is misspelt."""
+    """True if a `<<` is in the place of a relation: an island, also if its function's name is misspelt."""
     before, *rest = text.split("<<")
     for following in rest:
         before = before.rstrip()
