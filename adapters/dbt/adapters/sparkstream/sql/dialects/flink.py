@@ -99,7 +99,7 @@ class Flink(SparkStream):
         }
 
         def _is_table_query(self) -> bool:
-            """Whether `TABLE t` stands here, which is a query."""
+            """True if `TABLE t`, which is a query, begins here."""
             named = self._next and self._next.token_type == TokenType.IDENTIFIER
             return super()._is_table_query() or bool(named and self._curr.token_type == TokenType.TABLE)
 

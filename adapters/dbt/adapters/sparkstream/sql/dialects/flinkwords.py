@@ -40,7 +40,7 @@ _WORDS = (
     "VARYING VAR_POP VAR_SAMP VERSIONING VIEWS WATERMARK WATERMARKS WEDNESDAY WEEKS WHEN WHENEVER WHERE WIDTH_BUCKET "
     "WINDOW WITH WITHIN WITHOUT YEAR "
 )
-"""The words of Flink 2.3's parser that it doesn't take as `SELECT a AS word FROM t`, each asked."""
+"""The words of Flink 2.3's parser that it doesn't take as `SELECT a AS word FROM t`, each one tried."""
 _RESERVED = frozenset(_WORDS.split())
 
 

@@ -50,7 +50,7 @@ class OpenMLDB(SparkStream):
 
 
 def mode_of_execution(tokens: Sequence[Token]) -> list[range]:
-    """Where CONFIG (execute_mode = 'offline') stands, from CONFIG on to its parenthesis; or 'online'."""
+    """Tokens of each CONFIG (execute_mode = 'offline'), or 'online', from CONFIG on to its parenthesis."""
     found = []
     for i in range(len(tokens)):
         texts = [each.text.upper() for each in tokens[i : i + 6]]
@@ -83,7 +83,7 @@ _BEGINS_OPERAND = (
 
 
 def is_mod(tokens: list[Token], index: int) -> bool:
-    """Whether a token is the operator MOD, between two operands, and not a function, column or alias of this name."""
+    """True if a token is the operator MOD, between two operands, and not a function, column or alias of this name."""
     if tokens[index].token_type is not TokenType.VAR or tokens[index].text.upper() != "MOD":
         return False
     if not 0 < index < len(tokens) - 1:
@@ -93,7 +93,7 @@ def is_mod(tokens: list[Token], index: int) -> bool:
 
 
 def begins_fraction(tokens: list[Token], index: int) -> bool:
-    """Whether a number stands behind the point of .5, and not behind the dot of a name."""
+    """True if a number follows the point of .5, and not the dot of a name."""
     point = tokens[index - 1] if index else None
     if point is None or point.token_type is not TokenType.DOT or point.end + 1 != tokens[index].start:
         return False

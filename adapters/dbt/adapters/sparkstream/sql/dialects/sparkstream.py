@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 class SparkStream(Spark):
     SHAPE: ClassVar[str | None] = None
-    """How a query is written, for errors about what can't be parsed."""
+    """Form of a query, for errors about SQL that can't be parsed."""
     FOREIGN: ClassVar[dict[tuple[str, str | None], tuple[str, str]]] = {}
     """Statements that Spark has no counterpart of: first word, second word or None -> message, hint."""
     SEVERAL: ClassVar[tuple[str, str] | None] = None

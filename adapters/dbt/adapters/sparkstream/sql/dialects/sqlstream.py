@@ -114,7 +114,7 @@ class SQLStream(SparkStream):
             return super()._parse_window_union()
 
         def _check_unordered(self, *frame: Any) -> None:
-            """ROWTIME orders the rows of a window without ORDER BY."""
+            """Accepts a window without ORDER BY, whose rows ROWTIME orders."""
 
         def _parse_frame(self, opening: Token, ordered: bool) -> Frame:
             """Reads ALLOW PARTIAL, which is how a window is without it, too; refuses DISALLOW PARTIAL."""
@@ -175,7 +175,7 @@ def _check(tokens: list[Token], sql: str) -> None:
 
 
 def is_stream_word(tokens: list[Token], index: int) -> bool:
-    """Whether a token is the STREAM of SELECT STREAM, and not a column of this name."""
+    """True if a token is the STREAM of SELECT STREAM, and not a column of this name."""
     token = tokens[index]
     if not index or tokens[index - 1].token_type != TokenType.SELECT:
         return False

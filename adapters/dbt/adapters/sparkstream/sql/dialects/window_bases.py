@@ -25,7 +25,7 @@ class _Definition:
 
 
 def with_bases(given: Sequence[Token]) -> list[Token]:
-    """The tokens with what a window refers to in the place of its name.
+    """The tokens, with the definition of the window that a window refers to in the place of its name.
 
     A window without a frame that is only referred to is left out. A token keeps its place in the text.
     """
@@ -80,7 +80,7 @@ def _definitions(tokens: Tokens) -> list[_Definition]:
 
 
 def _refers(tokens: Sequence[Token], i: int) -> bool:
-    """Whether a name stands behind the parenthesis of OVER or AS, and nothing but the parts of a window follows."""
+    """True if a name follows the parenthesis of OVER or AS, and the parts of a window or its end follow the name."""
     if i < 2 or i + 1 >= len(tokens) or not is_base(tokens[i], tokens[i + 1]):
         return False
     return tokens[i - 2].token_type in (TokenType.OVER, TokenType.ALIAS) and (
