@@ -74,7 +74,7 @@ def row_windows(sql: str, dialect: str = "spark") -> list[Window]:
 
 
 def has_row_windows(sql: str, dialect: str = "spark") -> bool:
-    """Whether a statement assigns rows to windows; raises as `row_windows` does."""
+    """True if a statement assigns rows to windows; raises as `row_windows` does."""
     return bool(row_windows(sql, dialect))
 
 

@@ -187,7 +187,7 @@ class WindowUse(Use):
 
 
 def _micros(time: str) -> str:
-    """What the clock shows at a time, in microseconds since 1970."""
+    """Wall-clock time of a time, as SQL, in microseconds since 1970."""
     return f"(CAST({time} AS TIMESTAMP_NTZ) - TIMESTAMP_NTZ '1970-01-01 00:00:00') DIV INTERVAL '0.000001' SECOND"
 
 
@@ -229,7 +229,7 @@ def _relation_names(count: int) -> list[str]:
 
 
 def union_name(number: int) -> str:
-    """What stands for a UNION table in a `FrameUse`."""
+    """Name of a UNION table in the `over` of a `FrameUse`."""
     return f"{_UNION}_{number}"
 
 

@@ -170,7 +170,7 @@ class _Rewriting:
         return Edit(span, lambda: f"(SELECT *, {_STORED} FROM {self._source.render(span)})", level=1)
 
     def _is_computed(self, select: exp.Select) -> bool:
-        """Whether a joined subquery has windows or LAST JOINs over the main table."""
+        """True if a joined subquery has windows or LAST JOINs over the main table."""
         try:
             main = self._name(self._main_table(select))
         except ValueError:
