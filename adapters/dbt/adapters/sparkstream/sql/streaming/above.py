@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
 
 @dataclass(frozen=True)
 class Part:
-    """What reads the closed rows, for messages.
+    """Part of a query that reads the closed rows, for messages.
 
     Attributes:
         name: such as `a SESSION`.
@@ -35,7 +35,7 @@ class Part:
     hint: str
 
     def needs_several(self, node: exp.Expr, source: Source) -> TranslationError:
-        """The error for what stands above it and needs rows of several micro-batches."""
+        """The error for a node above the part, if the node needs rows of several micro-batches."""
         message = f"this needs rows of several micro-batches, as it stands above {self.name}"
         return source.error(source.span(node), message, self.hint)
 
@@ -74,11 +74,11 @@ def check_around(
 
 
 _READERS = (exp.From, exp.Join, exp.Lateral, exp.SetOperation, exp.Subquery, exp.Table, WindowFunction)
-"""What passes on the rows of a query."""
+"""Nodes that pass on the rows of a query."""
 
 
 def _check_way(read: exp.Expr, source: Source, streams: Streams, part: Part) -> None:
-    """Refuses what some rows pass on their way to the result, or to their CTE, and what needs other rows, too."""
+    """Refuses operations that need other rows, too, on the way of some rows to the result or to their CTE."""
     for node in _up(read):
         _check_alone(node, source, part)
         around = node.parent
@@ -94,7 +94,7 @@ def _check_way(read: exp.Expr, source: Source, streams: Streams, part: Part) -> 
 
 
 def _up(read: exp.Expr) -> Iterator[exp.Expr]:
-    """Some rows, and what reads them, up to where they leave their CTE or the query."""
+    """Nodes from some rows up to the place where they leave their CTE or the query: each reads the one before."""
     at = read
     while at.parent is not None and not isinstance(at.parent, exp.CTE):
         yield at
@@ -129,7 +129,7 @@ def _check_joins(relation: exp.Expr, source: Source, part: Part) -> None:
 
 
 def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
-    """Whether a UNION ALL of a table's and a stream's rows serves a join as of a time alone."""
+    """True if a UNION ALL of a table's and a stream's rows serves a join as of a time alone."""
     select = enclosing(operation, exp.Select)
     if select is None or all(side is not operation.this for side in sides_of(select)):
         return False
@@ -137,7 +137,7 @@ def _is_as_of_a_time(operation: exp.SetOperation, streams: Streams) -> bool:
 
 
 def reads_from(node: exp.Expr, other: exp.Expr) -> bool:
-    """Whether `node` reads from `other`, within itself or through CTEs."""
+    """True if `node` reads from `other`, within itself or through CTEs."""
     return any(within(other, read) for read in (node, *ctes_of(node)))
 
 

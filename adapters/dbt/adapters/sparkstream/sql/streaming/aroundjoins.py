@@ -33,7 +33,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 
 def frames_ahead_as_frames_back(tree: exp.Expr, source: Source, streams: Streams) -> Iterator[Edit]:
-    """Rows that wait for the end of their frames, in the place of frames that end behind their rows."""
+    """Edits of frames that end behind their rows: the rows wait for this end, and the frames reach back from there."""
     for select in tree.find_all(exp.Select):
         yield from _edits(select, source, streams)
 

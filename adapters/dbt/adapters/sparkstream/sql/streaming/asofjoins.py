@@ -85,7 +85,7 @@ _PAST_NULLS = frozenset({
 
 
 def reads_nulls(function: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
-    """Whether a function passes over all rows of a query that gives these columns: its argument is NULL there."""
+    """True if a function passes over all rows of a query that gives these columns: its argument is NULL there."""
     value = last_value_of(function)
     if isinstance(function, exp.Anonymous) and function.name.upper() in _PAST_NULLS and len(function.expressions) == 1:
         [value] = function.expressions
@@ -104,7 +104,7 @@ def last_value_of(function: exp.Expr) -> exp.Expr | None:
 
 
 def is_null(value: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
-    """Whether an expression is NULL in each row of a query that gives these columns."""
+    """True if an expression is NULL in each row of a query that gives these columns."""
     if isinstance(value, exp.Column):
         known = columns.get(value.name.casefold())
         return known is not None and not isinstance(known, exp.Column) and is_null(known, columns)
@@ -116,7 +116,7 @@ def is_null(value: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
 
 
 def _is_false(condition: exp.Expr, columns: dict[str, exp.Expr]) -> bool:
-    """Whether a condition is `x IS NULL` of a row, `struct(...)`, which never is."""
+    """True if a condition is never true: `x IS NULL` where x is a row, `struct(...)`."""
     if not isinstance(condition, exp.Is) or not isinstance(condition.expression, exp.Null):
         return False
     value = columns.get(condition.this.name.casefold()) if isinstance(condition.this, exp.Column) else None

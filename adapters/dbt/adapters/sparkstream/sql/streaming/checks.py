@@ -167,7 +167,7 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
 
 
 def _place(source: Source, clause: exp.Expr, select: exp.Select) -> tuple[int, int]:
-    """Where a clause stands; of one without parts, as GROUP BY ALL, its first word."""
+    """Span of a clause; of a clause without parts, as GROUP BY ALL, that of its first word."""
     if any(clause.iter_expressions()):
         return source.span(clause)
     start = select.meta[CLAUSES][clause.key]

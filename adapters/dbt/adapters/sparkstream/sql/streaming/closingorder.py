@@ -60,7 +60,7 @@ def _start_is_in_order(function: WindowFunction, keys: Sequence[exp.Expr], by_ti
 
 
 def _definition(name: str, relation: exp.Expr) -> exp.Expr | None:
-    """What a column of a relation is computed as, or the column of rows that it is; None where that isn't known."""
+    """Expression that a column of a relation is computed by, or the rows' column that it is; None if it isn't known."""
     value: exp.Expr | None = None
     inner: exp.Expr | None = relation
     while isinstance(inner, (exp.Subquery, exp.Table, exp.Select)):
@@ -82,7 +82,7 @@ def _definition(name: str, relation: exp.Expr) -> exp.Expr | None:
 
 
 def _is_of_a_window(value: exp.Expr) -> bool:
-    """Whether a value is computed from a window's bounds, or from the result of Spark's `window()`."""
+    """True if a value is computed from a window's bounds, or from the result of Spark's `window()`."""
     if has_aggregate(value):
         return False
     names = {part.name.casefold() for column in value.find_all(exp.Column) for part in column.parts}

@@ -39,9 +39,9 @@ class Cut:
     Attributes:
         select: the query with OVER, SESSION or MATCH_RECOGNIZE; it and what is around it run on closed rows.
         relation: what it reads in FROM.
-        below: what of that runs as a stream: all of it, or what a SESSION or MATCH_RECOGNIZE reads.
+        below: the part of it that runs as a stream: all, or the relation that a SESSION or MATCH_RECOGNIZE reads.
         buffered: whether the rows of the stream don't come window by window yet.
-        history: what later rows need of earlier ones; None where OVER stays within a window.
+        history: the earlier rows that later rows need; None where OVER stays within a window.
         waiting: the SESSION or MATCH_RECOGNIZE whose rows wait for later ones; None for OVER.
         joins_versions: whether the other part has Flink's temporal join.
     """
@@ -62,7 +62,7 @@ class Cut:
         return f"{with_clause(self.source, self.below)}SELECT * FROM {self.source.rendered(self.below)}"
 
     def is_streamed(self, node: exp.Expr) -> bool:
-        """Whether a query, or a piece of one, is in the part that runs as a stream."""
+        """True if a query, or a piece of one, is in the part that runs as a stream."""
         return any(within(node, part) for part in (self.below, *ctes_of(self.below)))
 
     @property
@@ -74,16 +74,16 @@ class Cut:
 
     @property
     def order(self) -> str | None:
-        """Name of that column, for OVER on rows without windows: the run checks its watermark."""
+        """Name of the column `time`; None for OVER on rows with windows. The run checks the column's watermark."""
         if self.waiting is not None:
             return str(self.waiting.time.name)
         return self.history.column if self.history is not None and self.buffered else None
 
     def ending(self, query: str) -> Ending:
-        """How the rows get into the table.
+        """Ending that brings the rows into the table.
 
         Args:
-            query: what `rest` gives, as Spark SQL.
+            query: the query that `rest` gives, as Spark SQL.
         """
         if self.waiting is not None:
             return self.waiting.ending(query)
@@ -154,10 +154,10 @@ class Cut:
 
 
 def _only(kept: list[Span], of: Span, end: str = "") -> Iterator[tuple[Span, str]]:
-    """What makes a list of a span, with nothing but some pieces of it.
+    """Edits that leave a list in a span, of nothing but some pieces of it.
 
     Args:
-        end: what stands behind the last of them.
+        end: the text behind the last of the pieces.
     """
     at, between = of[0], ""
     for start, behind in kept:
@@ -251,7 +251,7 @@ def _check_above(cut: Cut, resolver: Resolver) -> None:
 
 
 def _has_end(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:
-    """Whether the end of the window that a row has closed with is one of some keys, and not only a part of one."""
+    """True if one of some keys is the end of the window that a row has closed with: a column that is never NULL."""
     columns = (key for key in keys if isinstance(key, exp.Column) and not may_be_null(key, select))
     found = (resolver.find(column, select) for column in columns)
     return any(column is not None and column.origin == END for column in found)
@@ -309,7 +309,7 @@ def _at_match(matches: RowMatches, tree: exp.Expr, source: Source, streams: Stre
 
 
 def _aggregated(relation: exp.Expr) -> bool:
-    """Whether rows leave a relation only when their window is closed: it aggregates, and nothing but that."""
+    """True if rows leave a relation only when their window is closed: it, or the one relation it reads, aggregates."""
     if isinstance(relation, exp.Subquery):
         return _aggregated(relation.this)
     if isinstance(relation, exp.Table):

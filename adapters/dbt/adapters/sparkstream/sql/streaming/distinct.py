@@ -45,7 +45,7 @@ _NO_COPY = -1
 
 
 def has_distinct(select: exp.Select) -> bool:
-    """Whether a query itself has an aggregate of DISTINCT values, and groups."""
+    """True if a query itself has an aggregate of DISTINCT values, and groups."""
     return bool(select.args.get("group")) and any(node.arg_key != "distinct" for node in own(select, exp.Distinct))
 
 
@@ -267,7 +267,7 @@ class _Writer:
         return values, None if filter_ is None else self._source.rendered(filter_.expression.this)
 
     def _distinct_span(self, node: exp.Expr, distinct: exp.Distinct) -> Span:
-        """Where DISTINCT and its values stand."""
+        """Span of DISTINCT and its values."""
         start, end = self._source.span(distinct)
         tokens = self._source.tokens_in((self._source.span(node)[0], end))
         word = next(token for token in tokens if token.token_type == TokenType.DISTINCT)

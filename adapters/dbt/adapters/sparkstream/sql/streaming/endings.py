@@ -33,7 +33,7 @@ TOUCHED = "__touched"
 
 @dataclass(frozen=True)
 class Direct:
-    """The rows of the streaming query are final: they go into the table as they are."""
+    """Ending without a query: the rows of the streaming query are final, and go into the table as they are."""
 
     query: ClassVar[None] = None
     flagged: ClassVar[bool] = False
@@ -44,7 +44,7 @@ class Direct:
 
 @dataclass(frozen=True)
 class OnClosed:
-    """A query runs on the rows that a micro-batch has closed.
+    """Ending by a query on the rows that a micro-batch has closed.
 
     Attributes:
         query: gives the table's rows, over `CLOSED`.
@@ -60,7 +60,7 @@ class OnClosed:
 
 @dataclass(frozen=True)
 class OnHistory(OnClosed):
-    """The query needs closed rows of earlier micro-batches too, as OVER across windows does.
+    """Ending by a query that needs closed rows of earlier micro-batches too, as OVER across windows does.
 
     Attributes:
         query: gives the table's rows, over `CLOSED`, where `NEW` flags rows of this micro-batch.
@@ -73,7 +73,7 @@ class OnHistory(OnClosed):
 
 @dataclass(frozen=True)
 class OnSessions:
-    """The rows of sessions wait until their session is closed.
+    """Ending for the rows of sessions, which wait until their session is closed.
 
     Attributes:
         part: what needs the rows, for messages.
@@ -99,7 +99,7 @@ class OnSessions:
 
 @dataclass(frozen=True)
 class OnMatches(OnSessions):
-    """The rows of a MATCH_RECOGNIZE wait until they are in a match, or can't be in one any more.
+    """Ending for the rows of a MATCH_RECOGNIZE, which wait until they are in a match, or can't be in one any more.
 
     Attributes:
         kept: gives the rows that unfinished matches may be made of, over `SO_FAR` and `UNTIL`.
@@ -112,7 +112,7 @@ class OnMatches(OnSessions):
 
 @dataclass(frozen=True)
 class OnSlices:
-    """The streaming query gives slices that a micro-batch has changed; windows are made of them when they close.
+    """Ending for slices that a micro-batch has changed; windows are made of them when they close.
 
     Attributes:
         query: gives the table's rows, over `CLOSED`.
@@ -148,7 +148,7 @@ class OnSlices:
 
 @dataclass(frozen=True)
 class OnWindows(OnSlices):
-    """The same with windows in the place of slices: what is kept is the windows that are open."""
+    """Ending for windows in the place of slices: the windows that are open are kept."""
 
 
 Ending = Direct | OnClosed | OnHistory | OnSessions | OnSlices

@@ -25,16 +25,16 @@ _NEUTRAL = (
     *(TokenType.ALIAS, TokenType.INNER, TokenType.OUTER, TokenType.ASC),
     *(TokenType.L_PAREN, TokenType.R_PAREN, TokenType.SEMICOLON),
 )
-"""Tokens that say what goes without saying, or what the tree says."""
+"""Tokens that make no difference, or whose meaning is in the tree."""
 _KEPT = (exp.Literal, exp.JSONPathPart, exp.National, exp.RawString, exp.UnicodeString, exp.ByteString, exp.HexString)
-"""Expressions whose texts are told apart by case."""
+"""Expressions whose texts differ by case."""
 
 HUNKS = 3
-"""So many places are shown in which two queries differ."""
+"""Most places that are shown in which two queries differ."""
 
 
 def form(sql: str, dialect: str) -> list[Any]:
-    """What a query means, as lists and texts.
+    """Form of a query to compare with another query's, as lists and texts.
 
     White space, comments, parentheses around expressions, the case of keywords and of names, quotes of names, AS before
     an alias, INNER, OUTER and ASC make no difference. Literals and the fields of a VARIANT stay as they are. Of a query
@@ -42,7 +42,7 @@ def form(sql: str, dialect: str) -> list[Any]:
 
     Args:
         sql: the query.
-        dialect: what it is written in.
+        dialect: the dialect that it is written in.
     """
     tokens = DIALECTS[dialect]().tokenize(sql)
     try:

@@ -60,7 +60,7 @@ class Newest:
 
 @dataclass(frozen=True)
 class History:
-    """What is kept of closed rows.
+    """Closed rows that are kept for later rows.
 
     Attributes:
         time: the column that they are ordered by, as it is written.
@@ -94,23 +94,23 @@ class History:
 
 
 def is_within_windows(select: exp.Select, resolver: Resolver) -> bool:
-    """Whether every OVER of a query stays within a window: the window's end is among its keys."""
+    """True if every OVER of a query stays within a window: the window's end is among its keys."""
     return all(END in _origins(keys, select, resolver) for _, keys, _ in frames_of(select))
 
 
 def keys_of_frames(select: exp.Select) -> Iterator[list[exp.Expr]]:
-    """What each OVER of a query is partitioned by."""
+    """Keys that each OVER of a query is partitioned by."""
     return (keys for _, keys, _ in frames_of(select))
 
 
 def history(select: exp.Select, source: Source, arrival: str | None) -> History:
-    """What the frames of a query need.
+    """Closed rows that the frames of a query need.
 
     Args:
         arrival: the column that numbers rows in order of arrival; breaks ties in frames of ours.
 
     Raises:
-        TranslationError: they need all rows, or rows that are still to come.
+        TranslationError: the frames need all rows, or rows that are still to come.
     """
     times: dict[str, exp.Column] = {}
     span: Interval | None = None
@@ -154,7 +154,7 @@ def history(select: exp.Select, source: Source, arrival: str | None) -> History:
 
 
 Order = list[tuple[exp.Expr, bool, str]]
-"""The columns of an ORDER BY: each with whether it is DESC, and how it is said from the last row back."""
+"""The columns of an ORDER BY: each with whether it is DESC, and its direction from the last row back."""
 
 
 def frames_of(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], Order]]:
@@ -198,7 +198,7 @@ def _carried(window: exp.Window) -> exp.Expr | None:
 
 
 def _reach(window: exp.Window, source: Source) -> Interval | int:
-    """How far back a window's frame reaches: in time, or in rows."""
+    """Distance that a window's frame reaches back: in time, or in rows."""
     place = source.span(window)
     function = window.this
     defined = named(window) or window

@@ -34,7 +34,7 @@ class JoinSide:
     Attributes:
         relation: where it stands in FROM.
         time: its column that carries the watermark; None where no one column does.
-        place: what of the text it is, without its alias.
+        place: its span in the text, without its alias.
     """
 
     relation: exp.Expr
@@ -43,15 +43,15 @@ class JoinSide:
 
     @property
     def name(self) -> str:
-        """What the query calls it."""
+        """Name of the side in the query."""
         return str(self.relation.alias_or_name)
 
     def is_time(self, name: str) -> bool:
-        """Whether this is the name of its event time."""
+        """True if a name is that of the side's event time."""
         return self.time is not None and name.casefold() == self.time.casefold()
 
     def has(self, column: exp.Column) -> bool:
-        """Whether a column is this side's event time, as far as names tell."""
+        """True if a column is this side's event time, as far as names tell."""
         return self.is_time(column.name) and (not column.table or column.table.casefold() == self.name.casefold())
 
 
@@ -149,7 +149,7 @@ class IntervalJoins:
     def _is_closed_by_key(
         self, equal: Sequence[exp.Binary], join: exp.Join, lefts: list[JoinSide], right: JoinSide
     ) -> bool:
-        """Join by event time or window end: the watermark that closes one side closes the other."""
+        """True if a join is by event time or window end: the watermark that closes one side closes the other."""
         sides = (*lefts, right)
         using = {str(column.name).casefold() for column in join.args.get("using") or []}
         columns = [node for term in equal for node in (term.left, term.right) if isinstance(node, exp.Column)]
@@ -160,7 +160,7 @@ class IntervalJoins:
         )
 
     def _bounds(self, term: exp.Expr, lefts: list[JoinSide], right: JoinSide) -> list[tuple[TimeBound, bool]]:
-        """The bounds that a condition sets between the event times of both sides, and whether it says nothing else."""
+        """Bounds of a condition between the event times of both sides, each with whether the condition says no more."""
         found = list(time_bounds(term, self._source, elapsed=self._elapsed))
 
         def across(one: exp.Column, other: exp.Column) -> bool:
@@ -235,13 +235,13 @@ class IntervalJoins:
         return time if starred else None
 
     def _joins_below(self, side: JoinSide) -> bool:
-        """Whether a side joins streams itself."""
+        """True if a side joins streams itself."""
         nodes = (side.relation.this if side.relation.args.get("joins") else side.relation, *ctes_of(side.relation))
         return any(True for node in nodes for _ in self._streams.joins(node))
 
 
 def _is_of_several(term: exp.Binary) -> bool:
-    """Whether the two sides of an equality have columns, of different relations."""
+    """True if both sides of an equality have columns, and may have them of different relations."""
     left, right = (
         {column.table.casefold() for column in side.find_all(exp.Column)} for side in (term.left, term.right)
     )
@@ -249,6 +249,6 @@ def _is_of_several(term: exp.Binary) -> bool:
 
 
 def _is_of_one(term: exp.Expr) -> bool:
-    """Conditions on one relation: Spark tests them below an inner join, and reads no times from them."""
+    """True if a condition is on one relation: Spark tests it below an inner join, and reads no times from it."""
     names = {column.table.casefold() for column in term.find_all(exp.Column)}
     return len(names) == 1 and "" not in names

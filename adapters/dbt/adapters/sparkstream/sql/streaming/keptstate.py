@@ -1,8 +1,8 @@
 """Queries whose state leaves Spark whenever it changes: slices, or windows that a model shows while they are open.
 
-Spark hands out the slices or windows that a micro-batch has changed (update mode). They are kept beside the checkpoint
-until their windows are over. Each micro-batch makes rows for the table from the windows that it closes; for the view of
-open windows, from the windows that stay open.
+Spark hands out the slices or windows that a micro-batch has changed (update mode). The sidecar folder of the checkpoint
+keeps them until their windows are over. Each micro-batch makes rows for the table from the windows that it closes; for
+the view of open windows, from the windows that stay open.
 
 A row is in many windows of HOP or CUMULATE and in one slice. So Spark keeps slices, and each micro-batch puts together
 the windows that it closes, by the rules of the optimiser. A slice stays until the last of its windows is over: a row
@@ -38,7 +38,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_
 from dbt.adapters.sparkstream.sql.streaming.stages import Stage
 
 _CLOSES = "__closes"
-"""The column of a slice that says when the last window is over that it is in."""
+"""The column of a slice with the end of the last window that the slice is in."""
 
 
 def streamed_windows(statement: Statement, streams: Streams) -> list[WindowFunction]:
@@ -71,10 +71,10 @@ def changed(slices: Slices, by: Iterable[str], values: Iterable[str], condition:
 
 @dataclass(frozen=True)
 class Windows:
-    """What a micro-batch does with windows, by their ends.
+    """Windows of a micro-batch, by their ends: those that it closes, corrects or leaves open.
 
     Attributes:
-        relation: gives them.
+        relation: gives the windows.
         is_after: the condition that a window ends after `since`, `until` or `dropped`.
         corrects: whether windows that are closed and have got late rows are to be corrected.
     """
@@ -96,12 +96,12 @@ class Windows:
 
     @property
     def open(self) -> str:
-        """The windows that are open after it."""
+        """The windows that are open after the micro-batch."""
         return f"SELECT * FROM {self.relation}\nWHERE {self.is_after('until')}"
 
     @property
     def corrected(self) -> str | None:
-        """The ends of the windows that it corrects, over `CLOSED`; None where late rows correct nothing."""
+        """The ends of the windows that a micro-batch corrects, over `CLOSED`; None where late rows correct nothing."""
         return f"SELECT DISTINCT {END} FROM {CLOSED}\nWHERE NOT {self.is_after('since')}" if self.corrects else None
 
 

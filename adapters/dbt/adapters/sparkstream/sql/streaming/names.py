@@ -28,7 +28,7 @@ class Streams:
         return Streams(None if self._views is None else [*self._views, *views])
 
     def feeds(self, node: exp.Expr) -> bool:
-        """Whether rows of a stream come to a node, itself or through a CTE."""
+        """True if rows of a stream come to a node, directly or through a CTE."""
         return any(self._is_stream(table) for table in node.find_all(exp.Table))
 
     def _is_stream(self, table: exp.Table) -> bool:
@@ -43,11 +43,11 @@ class Streams:
         return not table.args.get("db") and self.has(table.name)
 
     def has(self, name: str) -> bool:
-        """Whether a name stands for a stream."""
+        """True if a name means a stream."""
         return self._views is None or name.casefold() in self._views
 
     def feeds_query(self, select: exp.Select) -> bool:
-        """Whether rows of a stream come to a query's FROM."""
+        """True if rows of a stream come to a query's FROM."""
         return any(self.feeds(relation) for relation in sources(select))
 
     def joins(self, tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join]]:
@@ -63,13 +63,13 @@ class Streams:
                 yield first, join
 
     def _feeds_alone(self, relation: exp.Expr) -> bool:
-        """Whether rows of a stream come to a relation, but for its joins."""
+        """True if rows of a stream come to a relation, its joins left out."""
         if isinstance(relation, exp.Table) and self._is_stream(relation):
             return True
         return isinstance(relation.this, exp.Expr) and self.feeds(relation.this)
 
     def are_held(self, node: exp.Expr) -> bool:
-        """Whether all rows of streams that come to a query or a relation wait in an aggregation until it is closed."""
+        """True if all rows of streams that come to a query or a relation wait in an aggregation until it is closed."""
         if isinstance(node, exp.Select):
             if node.args.get("group"):
                 return True
@@ -82,7 +82,7 @@ class Streams:
         return isinstance(node.this, exp.Expr) and self.feeds(node.this) and self.are_held(node.this)
 
     def is_read_once(self, tree: exp.Expr) -> bool:
-        """Single reading: the statement reads one stream once, directly or through CTEs."""
+        """True if the statement reads one stream, and reads it once, directly or through CTEs."""
         tables = [table for table in tree.find_all(exp.Table) if self._is_stream(table)]
         ctes = [find_cte(table) for table in tables]
         return len({id(cte) for cte in ctes}) == len(tables) and len(self.read(tree)) == 1
@@ -124,7 +124,7 @@ def with_clause(source: Source, *nodes: exp.Expr) -> str:
 
 
 def may_be_null(column: exp.Column, select: exp.Select) -> bool:
-    """Whether a column is NULL in rows for which an outer join has found none, as far as the query tells."""
+    """True if a column is NULL in rows for which an outer join has found no match, as far as the query tells."""
     relations, joins = sources(select), select.args.get("joins") or []
     named = [
         at for at, relation in enumerate(relations) if relation.alias_or_name.casefold() == column.table.casefold()

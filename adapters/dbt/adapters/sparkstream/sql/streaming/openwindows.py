@@ -154,5 +154,5 @@ def _bounds(aggregate: WindowAggregate) -> list[str]:
 
 
 def _is_after(watermark: str) -> str:
-    """Whether a window ends after a watermark; both are instants, as for Spark's own state."""
+    """Condition that a window ends after a watermark; both are instants, as for Spark's own state."""
     return f"{END} > (SELECT {watermark}_at FROM {UNTIL})"

@@ -51,13 +51,13 @@ _DIRECT = Direct()
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """What runs on a stream.
+    """Plan of a query on streams: its views, its streaming query, and its ending.
 
     Attributes:
         stages: views to make first, in this order.
         query: the streaming query, over streams and stages.
         streams: the streams that it reads.
-        ending: how the rows of `query` get into the table.
+        ending: brings the rows of `query` into the table.
         buffered: whether the rows of `query` have to wait until their window is closed.
         late: the rows of the streams that are late when their `window_end` is not after the watermark.
         waits: whether anything in it waits for the watermark.
@@ -91,12 +91,12 @@ class StreamPlan:
 
     @property
     def slices(self) -> bool:
-        """Whether `query` gives slices, of which windows are made."""
+        """True if `query` gives slices, of which windows are made."""
         return self.updates and not isinstance(self.ending, OnWindows)
 
     @property
     def updates(self) -> bool:
-        """Whether `query` gives the slices or windows that a micro-batch has changed, and not rows that are final."""
+        """True if `query` gives the slices or windows that a micro-batch has changed, and not rows that are final."""
         return isinstance(self.ending, OnSlices)
 
     @property
@@ -110,18 +110,18 @@ class StreamPlan:
 
     @property
     def has_state(self) -> bool:
-        """Need of state: the result of a row depends on other rows, or on its time of arrival."""
+        """True if the query needs state: the result of a row depends on other rows, or on its time of arrival."""
         waits = self.waits or self.buffered or self.joined or self.meets
         return waits or bool(self.stages) or not isinstance(self.ending, Direct)
 
     @property
     def why(self) -> str | None:
-        """Why windows are kept and no slices; None where there are none to be kept."""
+        """Reason why windows are kept and no slices; None where slices are kept, or the query has none."""
         return next((d.reason for d in self.decisions), None)
 
     @property
     def state(self) -> str:
-        """What each row of Spark's state is."""
+        """Meaning of a row of Spark's state: `slice`, `row waiting` or `open window`."""
         return "slice" if self.slices else "row waiting" if self.buffered or self.joined else "open window"
 
     def describe(self) -> str:
@@ -156,7 +156,7 @@ def plan(
         streams: the names that stand for streams; None where every table is one.
         schema: table or stream -> column -> Spark type, as far as known.
         utc: whether the session's clock shows UTC: windows cost less where no clock is turned.
-        optimize: whether slices may be kept instead of windows; a clock that is turned has no order for that.
+        optimize: whether slices may be kept instead of windows; only in UTC, as a clock that goes back repeats times.
         shows_open: whether the windows that are open shall be seen, with what they hold so far.
         corrects: whether late rows correct windows that are closed.
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
@@ -366,7 +366,7 @@ def _end(columns: Columns, source: Source, tree: exp.Expr) -> str:
 
 
 def _rest(cut: Cut, sql: str, dialect: str, schema: Schema | None, arrival: str | None, resolver: Resolver) -> str:
-    """What is done with closed rows, as Spark SQL."""
+    """Part of the query that runs on closed rows, as Spark SQL."""
     rest = cut.rest()
     columns = resolver.columns(cut.relation)
     types = {column.name: column.type for column in columns.items if column.type is not None}

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
 def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams) -> Iterator[Edit]:
     """Subqueries by which the CTEs of a query with windows on streams are read once.
 
-    A CTE that its copies read may be read more than once then, so it is asked again with what it has given.
+    A CTE that the copies read may then be read more than once, so the function is called again on the new text.
 
     Raises:
         TranslationError: a name within the CTE means another one where it is read.
@@ -43,5 +43,5 @@ def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams) -> Iter
 
 
 def _has_windows(cte: exp.CTE) -> bool:
-    """Whether the rows of a CTE come from windows, its own or those of CTEs that it reads."""
+    """True if the rows of a CTE come from windows, its own or those of CTEs that it reads."""
     return any(window_functions(each.this) for each in (cte, *ctes_of(cte.this)))

@@ -47,7 +47,7 @@ class RowMatches:
         return time
 
     def ending(self, query: str) -> OnMatches:
-        """How the matches get into the table; `query` as `OnMatches` has it."""
+        """Ending that brings the matches into the table; `query` is the `query` of `OnMatches`."""
         name = self.match.this.alias_or_name
         search = self.matches.over(self.match, f"{SO_FAR} AS {name}" if name else SO_FAR, ["*"], UNTIL)
         return OnMatches(query, "\n".join(search.kept()), "\n".join(["SELECT * FROM", *search.lines()]))

@@ -35,7 +35,7 @@ _BOUNDS = {
 
 
 def is_session(function: WindowFunction) -> bool:
-    """Whether a window function is a SESSION."""
+    """True if a window function is a SESSION."""
     return isinstance(function.window, Session)
 
 
@@ -62,7 +62,7 @@ def aggregation(function: WindowFunction) -> exp.Select | None:
 
 
 def session_edits(source: Source, function: WindowFunction, select: exp.Select) -> Iterator[Edit]:
-    """What makes a `session_window()` of a SESSION and the query that aggregates it."""
+    """Edits that make a `session_window()` of a SESSION and the query that aggregates it."""
     group = select.args["group"]
     assert isinstance(function.window, Session)
     call = f"session_window({source.written(function.timecol)}, '{function.window.constant_gap.words()}')"
@@ -120,7 +120,7 @@ class RowSessions:
         return self.function.timecol
 
     def ending(self, query: str) -> OnSessions:
-        """How the rows get into the table; `query` as `OnSessions` has it."""
+        """Ending that brings the rows into the table; `query` is the `query` of `OnSessions`."""
         return OnSessions(query, self.kept(), self.closed())
 
     def closed(self) -> str:

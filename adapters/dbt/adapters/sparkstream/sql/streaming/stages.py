@@ -55,13 +55,13 @@ class StagedWindows(WindowFunctions):
     """Edits the window functions of a statement whose rows come from a stream.
 
     Args:
-        unstaged: the one whose rows leave the stream, if any.
+        unstaged: the window function whose rows leave the stream, if any.
         utc: whether the session's clock shows UTC.
 
     Attributes:
         stages: what the edits made so far need, in the order of the text.
         late: the rows that come to the first window functions.
-        by_instant: whether one of them is a SESSION that Spark aggregates, whose gap is between instants.
+        by_instant: whether there is a SESSION that Spark aggregates: its gap is between instants.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class StagedWindows(WindowFunctions):
             )
 
     def _recorded(self, function: WindowFunction, relation: str) -> str:
-        """The rows of a session, which are recorded: each is late by its own session, before that is merged."""
+        """The rows of a SESSION, added to `late`: each is late by a session of its own, before sessions are merged."""
         if not self._follows(function):
             time, window = self._source.written(function.timecol), function.window
             assert isinstance(window, Session)
@@ -139,7 +139,7 @@ class StagedWindows(WindowFunctions):
         self.late.append(Arrivals(rows, windows, time, tuple(sorted(read))))
 
     def _follows(self, function: WindowFunction) -> bool:
-        """Whether the rows of a window function come from a window function."""
+        """True if the rows of a window function come from another window function."""
         return any(node.find(WindowFunction) for node in (function.this, *ctes_of(function.this)))
 
     def _add(

@@ -68,7 +68,7 @@ def _tables(sql: str) -> Iterator[tuple[int, int, Name, bool]]:
 
 
 def _behind_from(tokens: list[Token]) -> Iterator[tuple[int, int, Name, bool]]:
-    """The same by the tokens, of a statement that can't be parsed: names behind FROM and JOIN."""
+    """As `_tables`, by the tokens of a statement that can't be parsed: names behind FROM and JOIN."""
     for i, token in enumerate(tokens):
         if token.token_type not in _READS or (i and tokens[i - 1].token_type is TokenType.DISTINCT):
             continue

@@ -74,7 +74,7 @@ def time_bounds(term: exp.Expr, source: Source, *, elapsed: bool) -> Iterator[Ti
 
 
 class _Sum:
-    """What the two sides of a comparison come to: columns and a length of time, each with its sign."""
+    """Sum of the two sides of a comparison: columns and a length of time, each with its sign."""
 
     def __init__(self, source: Source, elapsed: bool) -> None:
         self._source = source
