@@ -113,7 +113,7 @@ def _sum(call: Arguments) -> Mergeable:
 
 
 def _is_short(call: Arguments) -> bool:
-    """Whether a DECIMAL is added up as two BIGINTs. A sum of DECIMALs is an object for each row in Spark."""
+    """True if a DECIMAL is added up as two BIGINTs. A sum of DECIMALs is an object for each row in Spark."""
     precision, scale = decimal_parts(call.type or "")
     return precision <= 14 and scale <= 7 and not call.kept
 
@@ -271,7 +271,7 @@ def subtracted(call: Arguments, less: Callable[[str], str]) -> str:
 
 
 def running(call: Arguments, come: str, gone: str, key: str | None = None) -> str:
-    """An aggregate over a frame: what has come when the frame ends, less what was gone when it began.
+    """An aggregate over a frame: over the rows up to the frame's end, less the same over the rows before the frame.
 
     Args:
         come: OVER and the window of the rows up to the frame's end.

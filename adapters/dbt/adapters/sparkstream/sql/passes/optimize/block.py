@@ -56,7 +56,7 @@ class AggregateCall:
     filter: str | None
 
     def merged(self) -> Mergeable:
-        """Parts that it is put together from.
+        """Parts that the aggregate is put together from.
 
         Raises:
             NoRule: why it can't be.
@@ -97,12 +97,12 @@ class WindowAggregate:
     streams: bool = False
 
     def row_condition(self) -> str | None:
-        """The condition on rows; asked for when the edits within it are made."""
+        """The condition on rows, None without one; to be called when the edits within it are made."""
         return self.block.condition() if self.row_conditions is None else " AND ".join(self.row_conditions) or None
 
     @property
     def filters_rows(self) -> bool:
-        """Whether WHERE looks at rows."""
+        """True if WHERE has conditions on rows."""
         return "where" in self.block.clauses and self.row_conditions != []
 
     def time_type(self) -> str | None:

@@ -62,7 +62,7 @@ def _suffixes(slices: Slices) -> Select:
 
 
 def _events(slices: Slices) -> Select:
-    """What happens at which slice (`__at`) of a block: three kinds of events.
+    """Events of a block, each at a slice (`__at`): three kinds.
 
     0: the slice comes. 1: in the next block, the suffix that begins with the slice takes over, when the slice before it
     goes or with the block's beginning. 2: the block's last slice goes, and no suffix is left.

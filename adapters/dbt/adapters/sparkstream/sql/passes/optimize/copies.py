@@ -51,12 +51,12 @@ class TumbleGroups(AggregateRule[Tumble]):
     identity = frozenset(WINDOW_COLUMNS)
 
     def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:
-        """For a TUMBLE of a time that is known to be a TIMESTAMP: no other statement is parsed again for it."""
+        """True for a TUMBLE of a time that is known to be a TIMESTAMP: no other statement is parsed again for this."""
         time = resolver.columns(function.this).find(function.timecol.name)
         return time is not None and time.type == LTZ and super().may_apply(function, resolver)
 
     def pays(self, window: Tumble) -> None:
-        """It pays for every TUMBLE."""
+        """Accepts every TUMBLE."""
 
     def check(self, aggregate: WindowAggregate) -> None:
         if aggregate.time_type() != LTZ:

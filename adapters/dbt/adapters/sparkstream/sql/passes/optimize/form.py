@@ -39,7 +39,7 @@ def check_form(select: exp.Select, known: Collection[str], beside: str) -> None:
 
 
 def _in_clause(query: exp.Expr, select: exp.Select) -> bool:
-    """Whether a query stands in a clause of a SELECT, where it may use its columns, and not in its FROM or a CTE."""
+    """True if a query is in a clause of a SELECT where it may use the SELECT's columns: not in FROM or a CTE."""
     node: exp.Expr | None = query
     while node is not None and node is not select:
         if isinstance(node, (WindowFunction, exp.CTE)):
@@ -49,7 +49,7 @@ def _in_clause(query: exp.Expr, select: exp.Select) -> bool:
 
 
 def _in_expression(select: exp.Select) -> bool:
-    """Whether a query stands where an expression does, and not in FROM, a CTE or a set operation."""
+    """True if a query is in the place of an expression, and not in FROM, a CTE or a set operation."""
     node: exp.Expr = select
     while node.parent:
         parent = node.parent

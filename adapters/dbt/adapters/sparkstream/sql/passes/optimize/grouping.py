@@ -38,7 +38,7 @@ class GroupKey:
 
     @property
     def is_column(self) -> bool:
-        """Whether it is a column under its own name."""
+        """True if the key is a column under its own name."""
         return isinstance(self.node, exp.Column)
 
 
@@ -65,7 +65,7 @@ class Grouping:
 
     @property
     def has_sets(self) -> bool:
-        """Whether there is more than one way that rows are grouped."""
+        """True if rows are grouped in more than one way."""
         return self.sets != (tuple(range(len(self.keys))),)
 
 
@@ -86,11 +86,11 @@ class Names:
         return normal_form(copy)
 
     def is_plain(self, column: exp.Column) -> bool:
-        """Whether a column is one of the window function, and no field of one."""
+        """True if a column is one of the window function's, and no field of one."""
         return column.table.casefold() in ("", self._alias) and not column.args.get("db")
 
     def is_window(self, column: exp.Column) -> bool:
-        """Whether a column is one that the window function adds."""
+        """True if a column is one that the window function adds."""
         return self.is_plain(column) and column.name.casefold() in WINDOW_COLUMNS
 
     def origin(self, node: exp.Expr) -> str:
@@ -100,7 +100,7 @@ class Names:
 
 
 def plain_keys(select: exp.Select) -> list[exp.Expr] | None:
-    """What a query groups by; None where it groups rows in several ways or none, or by ALL."""
+    """Keys that a query groups by; None where it groups rows in several ways or none, or by ALL."""
     group = select.args.get("group")
     if group is None or any(v for k, v in group.args.items() if k != "expressions") or group.find(*SETS):
         return None

@@ -31,12 +31,12 @@ _TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "date", "timestamp"
 
 @dataclass(frozen=True)
 class _Most:
-    """The query of the highest values: its columns in lower case, and what each is of the rows' columns.
+    """The query of the highest or lowest values: its columns, in lower case, and the rows' columns that they come from.
 
     Attributes:
         keys: column -> the rows' column that it groups by.
         value: the column with the highest or lowest value.
-        of: the rows' column that it is of.
+        of: the rows' column that it is the highest or lowest value of.
         order: the order in which that value comes first.
     """
 

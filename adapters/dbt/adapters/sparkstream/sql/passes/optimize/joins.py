@@ -55,7 +55,7 @@ def joining(function: WindowFunction) -> exp.Select | None:
 
 
 def _reads_window(relation: exp.Expr) -> bool:
-    """Whether a relation is the rows of a window function, or some of them."""
+    """True if a relation is the rows of a window function, or some of them."""
     while isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
         from_ = relation.this.args.get("from_")
         if not from_ or relation.this.args.get("group"):
@@ -162,7 +162,7 @@ class _Reader:
             raise NoRule("ON doesn't say that both window_start and window_end are equal")
 
     def _equal(self, term: exp.Expr) -> str | None:
-        """The window column of both sides that a term says is equal, or None."""
+        """The window column of both sides that a term compares for equality, or None."""
         if not isinstance(term, (exp.EQ, exp.NullSafeEQ)):
             return None
         both = [term.this, term.expression]
@@ -228,7 +228,7 @@ class _Reader:
                     yield Edit(self._source.span(column), lambda text=text: text)  # type: ignore[misc]
 
     def _of(self, column: exp.Column, outputs: dict[str, exp.Expr], clause: str) -> Side | None:
-        """The side whose column a reference means; None if it says so itself, or means something else.
+        """The side whose column a reference means; None if the reference names the side, or means something else.
 
         Args:
             outputs: the columns of the SELECT list that it may mean.
@@ -256,7 +256,7 @@ class _Reader:
 
 
 def _rows_of(relation: exp.Expr) -> WindowFunction:
-    """The window function whose rows a side of a join is, all columns of them."""
+    """The window function whose rows, with all of their columns, are a side of a join."""
     if isinstance(relation, exp.Table) and isinstance(relation.this, WindowFunction):
         if any(v for k, v in relation.args.items() if k not in ("this", "alias")):
             raise NoRule("a side of the join is more than a window function")
@@ -302,7 +302,7 @@ def _check_volatile(node: exp.Expr, clause: str) -> None:
 
 
 def _means_columns(star: exp.Star) -> bool:
-    """Whether a star stands for columns, as in `*`, `L.*` and `struct(L.*)`, and not for rows, as in `count(*)`."""
+    """True if a star means columns, as in `*`, `L.*` and `struct(L.*)`, and not rows, as in `count(*)`."""
     if any(star.args.values()):
         raise NoRule("a star with EXCEPT in the SELECT list")
     of_side = isinstance(star.parent, exp.Column)

@@ -47,7 +47,7 @@ class _Side:
 
 
 class OneBound:
-    """Edits conditions that say of two relations that both bounds of their windows are equal, and GROUP BY of both."""
+    """Edits conditions that compare both bounds of two relations' windows for equality, and GROUP BY of both bounds."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
@@ -55,7 +55,7 @@ class OneBound:
         self._known: dict[int, _Side | None] = {}
 
     def edits(self, tree: exp.Expr, skipped: Collection[int] = ()) -> Iterator[Edit]:
-        """Conditions and groups without what follows from the rest of them, but for SELECTs of which an id is given."""
+        """Edits that take out of conditions and groups what follows from their rest, but for the `skipped` SELECTs."""
         unread: set[int] = set()  # ids of SELECTs whose windows' ends nobody reads
         for select in find(tree, exp.Select) if window_functions(tree) else ():
             relations = {} if id(select) in skipped else {r.alias_or_name.casefold(): r for r in sources(select)}
@@ -167,7 +167,7 @@ class OneBound:
         return start if self._source.text[before:start].strip() else before, spans[1][1]
 
     def _side(self, relation: exp.Expr) -> _Side | None:
-        """The bounds in each row of what is in FROM, if they are TIMESTAMP_NTZ and tell each other."""
+        """The window's bounds in each row of a relation in FROM, if they are TIMESTAMP_NTZ and one tells the other."""
         found = self._bounds(relation)
         columns = self._resolver.columns(relation)
         types = [columns.find(name) for name in found.names] if found else []
@@ -222,7 +222,7 @@ def _told(function: WindowFunction) -> _Side | None:
 
 
 def _equal(term: exp.Expr, sides: dict[str, _Side | None]) -> tuple[frozenset[str], str] | None:
-    """The two relations of which a term says that a bound of their windows is equal, and which bound."""
+    """The two relations whose windows a term compares by one bound for equality, and which bound; None else."""
     both = [term.this, term.expression] if isinstance(term, exp.EQ) else []
     columns = [c for c in both if isinstance(c, exp.Column) and len(c.parts) == 2]
     names = frozenset(c.table.casefold() for c in columns)
@@ -235,7 +235,7 @@ def _equal(term: exp.Expr, sides: dict[str, _Side | None]) -> tuple[frozenset[st
 
 
 def _is(node: exp.Expr, name: str, tables: Collection[str]) -> bool:
-    """Whether a node is a column of one of some relations."""
+    """True if a node is the column `name` of one of some relations."""
     return isinstance(node, exp.Column) and node.name.casefold() == name and node.table.casefold() in tables
 
 
@@ -246,7 +246,7 @@ def _clauses(select: exp.Select, *but: str) -> list[exp.Expr]:
 
 
 def _reads(nodes: list[exp.Expr], name: str, tables: Collection[str] | None = None) -> bool:
-    """Whether some parts of a query read a column; of any relation if none are given."""
+    """True if some parts of a query read a column, also by a star; of any relation if none are given."""
     for node in nodes:
         for found in node.find_all(exp.Column, exp.Star):
             if isinstance(found, exp.Column) and not found.is_star:

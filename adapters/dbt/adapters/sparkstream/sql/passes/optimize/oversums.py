@@ -170,7 +170,7 @@ class OverSums:
 
     @staticmethod
     def _slides(window: exp.Window) -> bool:
-        """Whether a window slides by a frame of Spark's, which knows neither GROUPS nor EXCLUDE."""
+        """True if a window slides by a frame of Spark's, which knows neither GROUPS nor EXCLUDE."""
         frame = parts_of(window).frame
         if window.arg_key == "windows" or frame is None or frame.args.get("exclude"):
             return False

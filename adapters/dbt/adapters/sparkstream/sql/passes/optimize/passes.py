@@ -1,4 +1,4 @@
-"""The pass that rewrites the queries of a statement by rules, and notes what it did."""
+"""The pass that rewrites the queries of a statement by rules, and records its decisions."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ RULES: tuple[Rule[Any], ...] = (HopJoin(), SLICE_RULES[0], HopCopies(), SLICE_RU
 
 
 def has_frames(trees: Iterable[exp.Expr]) -> bool:
-    """Whether a statement has frames of OVER; a quick test."""
+    """True if a statement has frames of OVER; a quick test."""
     return any(any(find(tree, exp.WindowSpec, FramedWindow)) for tree in trees)
 
 
 def may_pay(trees: Iterable[exp.Expr], resolver: Resolver) -> bool:
-    """Whether a rule for windows may apply to a statement; a quick test."""
+    """True if a rule for windows may apply to a statement; a quick test."""
     functions = [function for tree in trees for function in window_functions(tree)]
     return any(rule.may_apply(function, resolver) for function in functions for rule in _rules(function))
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of one window function, or of one call over a frame.
+    """Decision of the optimiser about one window function, or about one call over a frame.
 
     Attributes:
         window: the window, or the frame.
@@ -67,7 +67,7 @@ class Decision:
     copies: int = 1
 
     def steps(self, rows: int | None, keys: int = 1, span: float | None = None) -> list[tuple[str, int]]:
-        """What happens to the rows, and how many there are behind each step, as an estimate.
+        """Steps that the rows pass, each with an estimate of how many rows or windows there are behind it.
 
         Args:
             rows: how many rows the window function reads; nothing is estimated if None.
@@ -108,7 +108,7 @@ def _step(count: int, what: str, done: str = "") -> tuple[str, int]:
 
 
 def _slice(window: Window) -> Interval | None:
-    """How long the slices of a window are; None for a window that has none."""
+    """Length of a window's slices; None for a window that has none."""
     if isinstance(window, Hop):
         return gcd_slice(window.size, window.slide)
     return window.step if isinstance(window, Cumulate) else window.gap if isinstance(window, Session) else None

@@ -74,7 +74,7 @@ class Rule(ABC, Generic[W]):
 
     @abstractmethod
     def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:
-        """Whether it may be a rule for the query over a window function; a quick test."""
+        """True if the rule may apply to the query over a window function; a quick test."""
 
     @abstractmethod
     def read(self, queries: Queries, function: WindowFunction, window: W) -> Rewriting | None:
@@ -149,8 +149,8 @@ class SliceRule(AggregateRule[S]):
 
     @abstractmethod
     def every(self, window: S) -> Interval:
-        """How long after a window's start the next one begins that has another start."""
+        """Time from a window's start to the next later start of a window."""
 
     def last_end(self, slices: Slices, window: S) -> str:
-        """When the last window ends that a row is in, on the wall clock."""
+        """End of the last window that a row is in, on the wall clock."""
         return slices.clock.plus(slices.clock.floor("__wall", self.every(window), slices.offset), window.size)

@@ -38,7 +38,7 @@ FRAMES = ("come", "gone", "by_then")
 """The frames that slices are added up over; the module says what each holds."""
 
 WINDOWS_IN_BLOCK = 16
-"""How many windows' slices make a block. One in so many slices is in two blocks."""
+"""Size of a block of slices, in windows. One in so many slices is in two blocks."""
 
 
 def running_sums(slices: Slices, every: int) -> Cells:
@@ -149,7 +149,7 @@ def _values(slices: Slices, sliding: Sliding, block: int) -> Select:
 
 
 def _sums(slices: Slices) -> list[tuple[str, str]]:
-    """What is summed up over the slices: (name of the sum, value of one slice)."""
+    """Sums over the slices: (name of the sum, value of one slice)."""
     found: list[tuple[str, str]] = []
     for column in slices.columns:
         name, partial = column.name, column.partial

@@ -100,7 +100,7 @@ class SkewedFrames:
                     self._note(frame.window, None)
 
     def _is_sparks(self, window: exp.Window) -> bool:
-        """Check that a window is its author's, and Spark's own: the translator's have names that begin with __."""
+        """True if a window is its author's, and Spark's own: names in the translator's windows begin with __."""
         base = named(window) or window
         if isinstance(base, FramedWindow) or INSIDE not in base.meta:
             return False

@@ -123,7 +123,7 @@ class Slices:
 
     # -- texts ---------------------------------------------------------------------------------------
     def comment(self) -> str:
-        """Which windows they are and what they are put together from, for people."""
+        """Comment for people: the windows, and the slices that they are put together from."""
         window = self.aggregate.function.window
         kind, words = window.name.lower(), window.words()
         return f"{kind}: {words} on {self.time}, put together from slices of {self.slice.words()}"
@@ -185,7 +185,7 @@ class Slices:
         return self.window_columns(first, behind, self.clock.plus(behind, MILLISECOND * -1))
 
     def at(self, number: str) -> str:
-        """Where the slice of a number begins, on the wall clock."""
+        """Start of the slice of a number, on the wall clock."""
         return self.clock.at(number, self.slice, self.offset)
 
     def window_columns(self, start: str, end: str, last: str) -> dict[str, str]:
@@ -212,7 +212,7 @@ class Slices:
 
     @property
     def relation(self) -> str:
-        """What the window function reads."""
+        """Relation that the window function reads."""
         return self.aggregate.source.rendered(self.aggregate.function.this)
 
     # -- queries -------------------------------------------------------------------------------------
@@ -310,12 +310,12 @@ class Slices:
         return Select([*self.carried, *grouped, *named(self._results({}))], self.merging(query, grouped))
 
     def written(self, query: Select, indent: str) -> str:
-        """A query in parentheses that says what its windows are put together from."""
+        """A query in parentheses, with a comment on what its windows are put together from."""
         return placed(parenthesized(query, self.comment()), indent)
 
 
 def counts_values(aggregate: WindowAggregate) -> bool:
-    """Whether the query has a count(DISTINCT ...).
+    """True if the query has a count(DISTINCT ...).
 
     Raises:
         NoRule: an aggregate can't be put together from the aggregates of slices; or it counts the values of several
@@ -331,7 +331,7 @@ def counts_values(aggregate: WindowAggregate) -> bool:
 
 
 def may_coincide(aggregate: WindowAggregate, identity: frozenset[str]) -> bool:
-    """Whether GROUP BY may put several windows into one group, because the clock skips an hour where they begin or end.
+    """True if GROUP BY may put several windows into one group, because the clock skips an hour where they begin or end.
 
     Args:
         identity: window columns; any one of them tells windows apart on the wall clock.

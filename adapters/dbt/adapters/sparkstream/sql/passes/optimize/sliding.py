@@ -30,7 +30,7 @@ SHORT = 96
 """The most slices of a window for which one frame takes less time than three."""
 
 BACK, AHEAD = "back", "ahead"
-"""Which window of a slice is computed: the window that ends with the slice, or the first window behind the slice."""
+"""Directions of a slice's window: the window that ends with the slice, or the first window behind the slice."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Sliding:
 
     @property
     def reach(self) -> int:
-        """How far the places of two slices are apart whose numbers are `size` apart."""
+        """Distance of the places of two slices whose numbers are `size` apart."""
         return self.size * (2 if self.part else 1)
 
     def bounds(self, column: SliceColumn, direction: str) -> dict[str, tuple[int, int]]:
