@@ -100,7 +100,7 @@ class WindowFunctions:
 
 
 def _is_gap(type_: str) -> bool:
-    """Whether values of a type can be gaps: texts, numbers of seconds, and intervals of days and smaller units."""
+    """True if values of a type can be gaps: texts, numbers of seconds, and intervals of days and smaller units."""
     if type_.startswith("interval"):
         return not any(unit in type_ for unit in ("year", "month"))
     return is_string(type_) or type_ in INTEGERS or is_decimal(type_) or type_ == "void"

@@ -55,7 +55,7 @@ def group_functions(
 
 
 def rules_pay(select: exp.Select, window: Window) -> bool:
-    """Whether rules may compute the query over a group window in less time than Spark's own window."""
+    """True if rules may compute the query over a group window in less time than Spark's own window."""
     if isinstance(window, Hop):
         return window.overlap >= LEAST_OVERLAP  # else Spark's window() takes as long, and is shorter to read
     if not isinstance(window, Session) or any(select.find_all(exp.Distinct)):

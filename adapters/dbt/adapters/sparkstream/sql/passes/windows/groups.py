@@ -49,22 +49,22 @@ class GroupWindow:
     window: Tumble | Hop | Session
 
     def same(self, other: GroupWindow) -> bool:
-        """Whether both are the same window; names are the same in any case."""
+        """True if both are the same window; names are the same in any case."""
         return (self.window, normal_form(self.time)) == (other.window, normal_form(other.time))
 
 
 def is_call(node: exp.Expr, names: object) -> bool:
-    """Whether a node is a call of a function with one of the names."""
+    """True if a node is a call of a function with one of the names."""
     return isinstance(node, exp.Anonymous) and isinstance(node.this, str) and node.name.upper() in names  # type: ignore[operator]
 
 
 def is_group_window(node: exp.Expr, strict: bool) -> bool:
-    """Whether a call in GROUP BY is a group window: in Spark SQL only with an interval behind the time, or its text."""
+    """True if a call in GROUP BY is a group window: in Spark SQL only with an interval behind the time, or its text."""
     return is_call(node, GROUP_WINDOWS) and (strict or _has_interval(node))
 
 
 def is_auxiliary(node: exp.Expr, strict: bool) -> bool:
-    """Whether a call is TUMBLE_START or its like; in Spark SQL, `tumble_start(a)` is a function of the user's own."""
+    """True if a call is TUMBLE_START or its like; in Spark SQL, `tumble_start(a)` is a function of the user's own."""
     return is_call(node, AUXILIARY) and (strict or _has_interval(node))
 
 
@@ -78,7 +78,7 @@ def only_relation(select: exp.Select) -> exp.Expr | None:
 
 
 def _has_interval(call: exp.Expr) -> bool:
-    """Whether an interval, or a text that may be one, stands behind the first argument."""
+    """True if an interval, or a text that may be one, comes behind the first argument."""
     return any(
         isinstance(a, exp.Interval) or (isinstance(a, exp.Literal) and a.is_string and any(map(str.isdigit, a.name)))
         for a in call.expressions[1:]
@@ -151,7 +151,7 @@ class GroupWindows:
             yield self._cut(read.time, select)
 
     def _cuts_rows(self, read: GroupWindow, select: exp.Select) -> bool:
-        """Whether the times of a SESSION are cut to milliseconds below the query, where `window()` does it by division.
+        """True if the times of a SESSION are cut to milliseconds below the query, where `window()` does it by division.
 
         Arithmetic on a TIMESTAMP_NTZ goes through the calendar, and takes as long as the sessions themselves.
         """

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.windows.queries import render
 UTC = ("UTC", "Etc/UTC", "GMT")
 """Time zones in which a TIMESTAMP is its own wall clock, by the names that are common."""
 SHOWS_UTC = f"current_timezone() IN {UTC}"
-"""Whether the session's clock shows UTC: Spark has the answer before it runs anything."""
+"""Condition that the session's clock shows UTC: Spark has the answer before it runs anything."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class WindowCall:
 
     @property
     def is_wall(self) -> bool:
-        """Whether the time is wall clock as it is."""
+        """True if the time is wall clock as it is."""
         return self.utc or self.time_type == NTZ
 
 
 def wall_clock(time: str, is_wall: bool) -> str:
-    """A time as the clock on the wall shows it.
+    """Wall-clock time of a time.
 
     Args:
         is_wall: whether it is wall clock as it is.
@@ -74,7 +74,7 @@ def _time_window(size: int, offset: int, slide: int | None) -> str:
 
 
 def spelled(call: WindowCall) -> str:
-    """The window function itself, as Spark SQL with our windows has it."""
+    """The call of the window function, as Spark SQL with our windows has it."""
     keys = f" PARTITION BY ({', '.join(call.keys)})" if call.keys else ""
     given = {name: getattr(call.window, name) for name in call.window.arguments}
     arguments = [

@@ -15,12 +15,12 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 
 _DBT = Path(__file__).parents[5]
 _FOLDERS = (_DBT / "include/sparkstream/macros", _DBT.parents[1] / "macros")
-"""Where the macros are in an installed wheel, and in a checkout."""
+"""Folders of the macros in an installed wheel, and in a checkout."""
 _FILES = ("private/window_queries.sql", "private/hop_cumulate_session.sql", "private/ruled_session.sql")
 
 
 def render(name: str, *args: Any, **kwargs: Any) -> str:
-    """What a private macro writes.
+    """SQL that a private macro writes.
 
     Args:
         name: its name without `default__sparkstream_`, such as `hop_query`.
@@ -32,7 +32,7 @@ def render(name: str, *args: Any, **kwargs: Any) -> str:
 class _Macros:
     """The macros of the files, which call each other by `adapter.dispatch`.
 
-    A file is read when a macro is asked for that isn't in the files before it.
+    A file is read when a macro is called that isn't in the files before it.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class _Macros:
         return _Macros()
 
     def dispatch(self, name: str, package: str = "sparkstream") -> Any:
-        """What dbt's `adapter.dispatch` gives."""
+        """Macro of a name, as dbt's `adapter.dispatch` gives it."""
         macro = f"default__{name}"
         with self._reading:
             while macro not in self._found and self._unread:
@@ -61,5 +61,5 @@ class _Macros:
 
 
 def _written(micros: int, literal: bool = False) -> str:
-    """What the macro `sparkstream_written` gives; a test compares them."""
+    """Length of time as the macro `sparkstream_written` writes it; a test compares the two."""
     return Interval(micros).sql() if literal else Interval(micros).words()

@@ -31,13 +31,13 @@ from dbt.adapters.sparkstream.sql.passes.optimize.block import read_by
 _PLAIN = ("expressions", "from_", "where", "with_", "hint")
 """Clauses of a query that chooses, computes and filters rows."""
 _MORE = ("joins", "laterals", "pivots", "sample", "version", "when")
-"""What may stand behind a relation in FROM."""
+"""Parts that may follow a relation in FROM."""
 
 
 def session_filters(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterator[Edit]:
-    """WHERE below the SESSIONs that Flink puts together from the rows that it leaves.
+    """Edits that put a WHERE below each SESSION that Flink puts together from the rows that WHERE leaves.
 
-    A CTE that others read as well is a subquery at first: the text then has to be asked again.
+    A CTE that others read as well becomes a subquery at first: then the new text has to be read for further edits.
     """
     if not any(isinstance(function.window, Session) for function in window_functions(tree)):
         return
@@ -124,7 +124,7 @@ class _Chain:
             select = inner
 
     def is_filtered_first(self) -> bool:
-        """Whether Flink filters rows before it puts sessions together."""
+        """True if Flink filters rows before it puts sessions together."""
         filters = self._filters()
         if not filters or any(condition.find(exp.Select) for condition, _ in filters):
             return False
@@ -165,7 +165,7 @@ class _Chain:
         return [(where.this, level) for where, level in wheres if where]
 
     def _keys(self) -> list[exp.Expr]:
-        """What the aggregation groups by."""
+        """Keys that the aggregation groups by."""
         select = self.levels[0][0].select
         group = select.args.get("group")
         waiting = [item.unalias() for item in select.expressions] if group is None else list(group.expressions)
@@ -239,7 +239,7 @@ class _Chain:
 
 
 def _is_plain(select: exp.Select) -> bool:
-    """Whether a query chooses, computes and filters rows, and does nothing else."""
+    """True if a query chooses, computes and filters rows, and does nothing else."""
     if any(value for name, value in select.args.items() if name not in _PLAIN):
         return False
     return not any(item.find(exp.Select, exp.Window) or has_aggregate(item) for item in select.expressions)

@@ -8,7 +8,7 @@ from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
 
 
 def as_time(name: str, type_: str | None, *, flink: bool) -> str:
-    """How a time is made of a column: a whole number counts milliseconds, as most systems write them."""
+    """Expression for the time in a column: a whole number counts milliseconds, as most systems write them."""
     if type_ in INTEGERS:
         return f"TO_TIMESTAMP_LTZ({name}, 3)" if flink else f"timestamp_millis({name})"
     return f"CAST({name} AS TIMESTAMP)"

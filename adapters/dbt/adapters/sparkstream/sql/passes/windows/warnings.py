@@ -81,7 +81,7 @@ def _named(bound: str, relation: exp.Expr, resolver: Resolver) -> str:
 
 
 def _equal(bound: str, terms: list[exp.Expr], select: exp.Select, resolver: Resolver) -> bool:
-    """Whether a condition says that two columns are equal, each of which is this bound of a window."""
+    """True if a condition makes two columns equal, each of which is this bound of a window."""
     return any(
         isinstance(term, (exp.EQ, exp.NullSafeEQ))
         and _origin(term.this, select, resolver) == _origin(term.expression, select, resolver) == bound
