@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A statement's translation, and what became of its window functions.
+    """A statement's translation, and the optimiser's decisions about its window functions.
 
     Attributes:
         sql: the Spark SQL that runs.
@@ -43,7 +43,7 @@ class Explanation:
 
 
 def decision_lines(decision: Decision, rows: int | None, keys: int, span: float | None) -> Iterator[str]:
-    """What became of one window function, in words; its arguments are the arguments of `Explanation.lines`."""
+    """Lines about the decision for one window function; the arguments are the arguments of `Explanation.lines`."""
     yield f"{decision.window.name.lower()}: {decision.window.words()}"
     yield "  " + ": ".join(filter(None, (decision.rule or "no rule", decision.reason)))
     for step, count in decision.steps(rows, keys, span):
@@ -59,7 +59,7 @@ def explain(
     optimize: bool = True,
     skewed: bool = False,
 ) -> Explanation:
-    """Translates a statement as `translate` does, and says what the optimiser did, or why nothing if it is off.
+    """Translates a statement as `translate` does, and gives the optimiser's decisions, also if it is off.
 
     Raises:
         TranslationError: what is wrong, where and how to write it.

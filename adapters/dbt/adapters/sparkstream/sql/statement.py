@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Pass(Protocol):
-    """A kind of construct and how it is written for Spark."""
+    """Pass for one kind of construct: it writes the construct for Spark."""
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits that a syntax tree needs."""
@@ -161,7 +161,7 @@ class Statement:
         return source.traced()
 
     def warnings(self, schema: Schema | None = None, batch: Microbatch | None = None) -> Iterator[TranslationWarning]:
-        """What its author hardly expects. Of HOPs with time between their windows, only the first is told.
+        """Warnings of what its author hardly expects; of HOPs with time between their windows, only for the first.
 
         Raises:
             TranslationError: it can't be run batch by batch.
@@ -247,7 +247,7 @@ class Statement:
         return Statement.parse(source.render(), self._dialect), source.traced()
 
     def _split(self, written: Traced, schema: Schema | None) -> tuple[Traced, list[Decision]]:
-        """A text that this one has become, as Spark SQL but for its windows, with frames split by time."""
+        """The text `written` with frames split by time, Spark SQL but for its windows; and the decisions on frames."""
         with blamed_on(self.source.text, written):
             statement = Statement.parse(written.text, "spark", whole=True, wall_bounds=self._wall_bounds)
         from dbt.adapters.sparkstream.sql.passes.optimize.skewed import SkewedFrames
@@ -260,7 +260,7 @@ class Statement:
         return statement.source.traced().after(written), decisions
 
     def _warn_of(self, warnings: Iterable[TranslationWarning], written: Traced) -> None:
-        """Adds warnings about a text that this one has become to `unsplit`."""
+        """Adds warnings about the text `written`, which this one has become, to `unsplit`."""
         for each in warnings:
             self.unsplit.append(self.source.warning(written.place_of(each), each.message, each.hint))
 
@@ -349,11 +349,11 @@ class Statement:
 
     @cached_property
     def _has_frames(self) -> bool:
-        """Whether it has frames of OVER that rules may rewrite: in Spark's own dialect, Spark's frames stay."""
+        """True if it has frames of OVER that rules may rewrite: in Spark's own dialect, Spark's frames stay."""
         return has_frames(self.trees) if self._dialect != "spark" else bool(self._found.frames)
 
     def _resolver(self, schema: Schema | None) -> Resolver:
-        """The resolver of a schema's columns, which is kept with what it has found: several passes ask it."""
+        """The resolver of a schema's columns, which is kept with the columns that it has found for several passes."""
         known, resolver = self._resolved
         if resolver is None or known is not schema:
             resolver = resolver_of(self._dialect, schema, wall_bounds=self._wall_bounds)

@@ -95,7 +95,7 @@ def traced(
     mode: str = "batch",
     event_time_of: EventTimeOf | None = None,
 ) -> Traced | None:
-    """As `translate`, with the place in the statement that each piece comes from; None where nothing is translated.
+    """Result of `translate`, with the place in the statement of each of its pieces; None where nothing is translated.
 
     Args:
         event_time_of: gives the event time of a table, by its name: what Confluent's `$rowtime` is.
@@ -143,7 +143,7 @@ def traced(
 
 
 def may_name_rowtime(sql: str, dialect: str) -> bool:
-    """Whether a statement may name the event time as Confluent does."""
+    """True if a statement may name the event time as Confluent does."""
     return dialect == "flink" and "$rowtime" in sql.lower()
 
 
