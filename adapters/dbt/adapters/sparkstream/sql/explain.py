@@ -59,7 +59,7 @@ def explain(
     optimize: bool = True,
     skewed: bool = False,
 ) -> Explanation:
-    """Translates a statement as `translate` does, and gives the optimiser's decisions, also if it is off.
+    """Translates a statement as `translate` does, with the optimiser's decisions and their reasons, also if it is off.
 
     Raises:
         TranslationError: what is wrong, where and how to write it.

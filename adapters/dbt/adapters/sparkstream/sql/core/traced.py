@@ -40,7 +40,7 @@ class Traced:
         return Traced(self.text, tuple(pieces))
 
     def within(self, before: str, after: str) -> Traced:
-        """The text between two other ones, which stand for all of it."""
+        """This text between two other texts, whose place is the span of the whole text."""
         whole = self.pieces[0][1][0], self.pieces[-1][1][1]
         moved = ((start + len(before), span, copied) for start, span, copied in self.pieces)
         behind = len(before) + len(self.text), whole, False

@@ -142,7 +142,7 @@ class Session:
     """Windows of activity: rows at most a gap apart, per partition key.
 
     Attributes:
-        gap: how long a row keeps its session open; None where a column says it for each row.
+        gap: how long a row keeps its session open; None where a column has it for each row.
         max_duration: no session lasts longer; None for no limit.
     """
 
@@ -164,7 +164,7 @@ class Session:
         """The gap, where it is the same for all rows.
 
         Raises:
-            ValueError: a column says it.
+            ValueError: a column has it for each row.
         """
         if self.gap is None:
             raise ValueError("each row has its own gap")
@@ -196,7 +196,7 @@ AUXILIARY = {
 }
 """Name of a function for a bound of such a window, `TUMBLE_START` -> its window and bound."""
 UNREAD = "unread"
-"""Key of the time column's meta for the span of what stands behind it in DESCRIPTOR, which Flink doesn't read."""
+"""Key of the time column's meta for the span of the columns behind it in DESCRIPTOR, which Flink doesn't read."""
 
 
 class WindowFunction(exp.Expression, exp.Func):

@@ -95,7 +95,7 @@ def window_clause(definitions: Sequence[Sequence[str]]) -> list[str]:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """Lines that stand one step further in."""
+    """Lines, one step further in."""
     return [f"  {line}" for line in lines]
 
 

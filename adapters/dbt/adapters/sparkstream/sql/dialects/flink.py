@@ -114,7 +114,7 @@ class Flink(SparkStream):
             return self.expression(exp.Cast(this=text, to=to))
 
         def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-            """A type; TIME has no digits behind the second unless it says how many."""
+            """A type; TIME has no digits behind the second unless their number is given."""
             type_ = super()._parse_types(*args, **kwargs)
             if isinstance(type_, exp.DataType) and type_.this == exp.DType.TIME:
                 digits = type_.expressions[0].name if type_.expressions else "0"

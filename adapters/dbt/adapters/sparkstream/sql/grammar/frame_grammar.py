@@ -125,7 +125,7 @@ class FrameGrammar(PlacedParser):
         return found
 
     def _refuse_rest(self) -> None:
-        """Refuses what stands in the place of a window's `)`."""
+        """Refuses a token in the place of a window's `)`."""
         raise self._error(
             "this can't stand behind a window's frame",
             f"close the window with ); its flags are, without commas, first MAXSIZE 100, then {', '.join(FLAGS)}",

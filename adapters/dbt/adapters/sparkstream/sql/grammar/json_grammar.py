@@ -23,7 +23,7 @@ _WRAPPERS = {
 
 
 def parse_path(parser: SpanParser, kind: str) -> exp.Expr:
-    """Reads what stands in the parentheses of JSON_VALUE, JSON_QUERY or JSON_EXISTS."""
+    """Reads the text between the parentheses of JSON_VALUE, JSON_QUERY or JSON_EXISTS."""
     this = parser._parse_disjunction()
     parser._match(TokenType.COMMA)
     path = parser._parse_disjunction()
@@ -117,7 +117,7 @@ def _at_nulls(parser: SpanParser) -> bool:
 
 
 def _nulls(parser: SpanParser) -> str | None:
-    """NULL or ABSENT, if `... ON NULL` stands here."""
+    """NULL or ABSENT, if `... ON NULL` comes next."""
     if not _at_nulls(parser):
         return None
     word = parser._curr.text.upper()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _FUNCTIONS = ("tumble", "hop", "cumulate", "session")
 _SUFFIXES = ("", "_start", "_end", "_rowtime", "_proctime")
-"""Suffixes of a window function's name: a word, a suffix and a parenthesis, in upper or lower case."""
+"""Suffixes of window functions: a call is a word, a suffix and a parenthesis, in upper or lower case."""
 _FRAME_WORDS = ("rows_range", "instance_not_in_window", "maxsize")
 """Words that only a frame of ours has."""
 _BESIDE_PRECEDING = ("open", "exclude", "union")

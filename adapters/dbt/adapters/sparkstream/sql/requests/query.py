@@ -137,7 +137,7 @@ class _Rewriting:
 
     # -- edits ---------------------------------------------------------------------------------------
     def _select(self, select: exp.Select, *, passes: bool) -> Iterator[Edit]:
-        """The edits of a SELECT over the main table; `passes` says whether it gives the mark."""
+        """The edits of a SELECT over the main table; with `passes`, the SELECT gives the mark."""
         if id(select) in self._done:
             return
         self._done.add(id(select))

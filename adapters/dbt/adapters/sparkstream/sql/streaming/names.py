@@ -51,7 +51,7 @@ class Streams:
         return any(self.feeds(relation) for relation in sources(select))
 
     def joins(self, tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join]]:
-        """The joins of two streams: what stands first on the left side, and the join."""
+        """The joins of two streams: the first relation on the left side, and the join."""
         for join in tree.find_all(exp.Join):
             around = join.parent
             # FROM (a JOIN b ON ...): the joins belong to the first relation.

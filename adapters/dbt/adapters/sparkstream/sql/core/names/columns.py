@@ -269,7 +269,7 @@ class Resolver:
         return found[0] if merged or len(found) == 1 else None
 
     def candidates(self, column: exp.Expr, select: exp.Select) -> list[Column] | None:
-        """The columns that a reference may mean, or fields of them; None where nobody knows all columns in scope.
+        """The columns that a reference may mean, or fields of them; None where columns in scope are unknown.
 
         Args:
             column: a name such as `v`, `t.v`, `r.v` (v of the row r) or `t.r.v`.

@@ -96,7 +96,7 @@ class _Inputs:
         self._first_incomplete = len(relations)
 
     def seen_from(self, place: exp.Expr) -> int:
-        """The number of relations that a name at a place can mean: in UNNEST and LATERAL, those that stand before."""
+        """The number of relations that a name at a place can mean: in UNNEST and LATERAL, only those before it."""
         around: exp.Expr | None = None
         if self._has_later:
             around = place if isinstance(place, _LATER) else enclosing(place, *_LATER)

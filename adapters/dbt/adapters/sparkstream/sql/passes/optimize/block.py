@@ -259,7 +259,7 @@ class _ClauseReader:
         raise NoRule(f"{self._text(item)} has no name; give it one with AS")
 
     def _outer(self, node: exp.Expr) -> None:
-        """Finds what stands outside of aggregates, and puts other text in the place of keys and aggregates."""
+        """Finds other text for keys and aggregates; refuses columns that are neither."""
         a = self._a
         if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
             raise NoRule("a subquery in the SELECT list, HAVING or ORDER BY")

@@ -139,7 +139,7 @@ def _most(relation: exp.Expr, cte: exp.Select) -> _Most | None:
 
 
 def _joined(source: Source, on: exp.Expr, sides: list[str], most: _Most) -> dict[str, str] | None:
-    """The rows' columns that a condition says are equal to those of the highest values, all of them and no others.
+    """The rows' columns that a condition equates with all columns of the highest values; None for another condition.
 
     Returns:
         Name in lower case -> the name as it is written.

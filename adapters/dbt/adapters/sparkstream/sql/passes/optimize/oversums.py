@@ -62,7 +62,7 @@ class SlidingFrame:
 
 @dataclass(frozen=True)
 class FrameSum:
-    """A call over a sliding frame that can be said with running sums.
+    """A call over a sliding frame that running sums can compute.
 
     Attributes:
         place: where it stands.
@@ -87,7 +87,7 @@ class Definitions:
     """New entries of a SELECT's WINDOW clause, each specification once.
 
     Raises:
-        NoRule: nobody knows where the clauses of the SELECT stand.
+        NoRule: the places of the SELECT's clauses are unknown.
     """
 
     def __init__(self, source: Source, select: exp.Select) -> None:
@@ -118,7 +118,7 @@ class Definitions:
 
 
 class OverSums:
-    """Edits the calls over sliding frames that can be said with running sums.
+    """Edits the calls over sliding frames that running sums can compute.
 
     Attributes:
         found: the frames that it has read, and why calls over them stay as they are; None where they don't.

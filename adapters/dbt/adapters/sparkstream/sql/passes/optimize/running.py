@@ -35,7 +35,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, SliceColu
 from dbt.adapters.sparkstream.sql.passes.optimize.sliding import AHEAD, BACK, Sliding
 
 FRAMES = ("come", "gone", "by_then")
-"""The frames that slices are added up over; the module says what each holds."""
+"""The frames that slices are added up over; the docstring of the module has what each holds."""
 
 WINDOWS_IN_BLOCK = 16
 """Size of a block of slices, in windows. One in so many slices is in two blocks."""

@@ -213,7 +213,7 @@ class SkewedFrames:
         return block.text(block.span, pieces)
 
     def _call(self, window: exp.Window) -> str:
-        """A call without OVER, and with what stands before it, such as FILTER."""
+        """A call without OVER, but with the clauses before OVER, such as FILTER."""
         start, end = self._source.span(window)
         tokens = self._source.tokens.within((start, end))
         over = next(

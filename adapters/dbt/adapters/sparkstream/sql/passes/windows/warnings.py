@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, Win
 
 
 def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterator[TranslationWarning]:
-    """Warns of joins, IN and EXISTS between windows that don't say that both bounds are equal.
+    """Warns of joins, IN and EXISTS between windows that don't compare both bounds for equality.
 
     Their rows are right, but no engine can join window by window: Flink makes a regular join, which keeps the rows of a
     stream for ever, and Spark may compare all rows with each other.
