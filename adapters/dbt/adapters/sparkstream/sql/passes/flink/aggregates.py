@@ -1,4 +1,4 @@
-"""Flink's aggregates: the types of their results, and how Spark says them."""
+"""Flink's aggregates: the types of their results, and their Spark SQL."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _whole_variance(call: FlinkCall, type_: str) -> str:
 
 
 def _decimal_variance(call: FlinkCall, type_: str) -> str:
-    """The same of a DECIMAL, each step rounded to the digits of its type: a division to six behind the point."""
+    """Variance of a DECIMAL, each step rounded to the digits of its type: a division to six behind the point."""
     x = call.args[0] if is_column(call.args[0]) else f"({call.args[0]})"
     precision, scale = types.decimal_parts(type_)
     digits = min(types.MOST_DIGITS, 2 * scale)
@@ -119,12 +119,12 @@ def count(call: FlinkCall) -> str:
 
 
 def array_agg(call: FlinkCall) -> str:
-    """ARRAY_AGG, which keeps NULLs, and is NULL where there are no rows; with DISTINCT it heeds no IGNORE NULLS."""
+    """ARRAY_AGG, which keeps NULLs, and is NULL without rows; with DISTINCT, Flink ignores IGNORE NULLS."""
     distinct = "DISTINCT " if call.distinct else ""
     rows = f"TRANSFORM(ARRAY_AGG({distinct}STRUCT({call.args[0]} AS e)){call.suffix}, s -> s.e)"
     if call.skips_nulls and not call.distinct:
         rows = call.same()
-    if "map<" in (call.types[0] or ""):  # which can't be compared
+    if "map<" in (call.types[0] or ""):  # maps can't be compared
         return f"CASE WHEN SIZE({rows}) > 0 THEN {rows} END"
     return f"NULLIF({rows}, ARRAY())"
 
@@ -153,7 +153,7 @@ def type_of_multiset(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str |
 
 
 def is_unnested(call: exp.Anonymous) -> bool:
-    """Whether some UNNEST of another query may read the multiset that COLLECT gives."""
+    """True if an UNNEST in another query of the statement reads a column, which may be COLLECT's multiset."""
     select = enclosing(call, exp.Select)
     if select is None:
         return False
@@ -162,7 +162,7 @@ def is_unnested(call: exp.Anonymous) -> bool:
 
 
 def is_taken_apart(call: exp.Anonymous) -> bool:
-    """Use of COLLECT for UNNEST alone: its column has a name, which nothing else reads."""
+    """True if only UNNEST reads the multiset of COLLECT: its column has a name that nothing else reads."""
     select = enclosing(call, exp.Select)
     alias = call.parent.parent if isinstance(call.parent, exp.Filter) else call.parent
     if select is None or not isinstance(alias, exp.Alias) or select.parent is None:

@@ -56,7 +56,7 @@ def log(call: FlinkCall) -> str:
 
 
 def type_of_modulo(arguments: Types, numbers: Numbers) -> str | None:
-    """`MOD(a, b)`: the type of b where `_divides_whole`."""
+    """Type of `MOD(a, b)`: b's where `_divides_whole`, else that of DECIMAL arithmetic; None for other types."""
     if len(arguments) != 2:
         return None
     left, right = arguments
@@ -68,13 +68,13 @@ def type_of_modulo(arguments: Types, numbers: Numbers) -> str | None:
 
 
 def _divides_whole(left: str | None, right: str | None) -> bool:
-    """Whether b is an integer and a a whole number, so that the remainder of a and b has the type of b."""
+    """True if b is an integer and a is a whole number: then the remainder of a by b has the type of b."""
     is_whole = left in types.INTEGERS or (types.is_decimal(left) and types.decimal_parts(left or "")[1] == 0)
     return is_whole and right in types.INTEGERS
 
 
 def narrowed(left: str | None, right: str | None) -> str | None:
-    """The type of an integer b, where the remainder of whole numbers a and b has another in Spark; else None."""
+    """Type of the integer b, if the remainder of a whole number a by b has another type in Spark; else None."""
     if not _divides_whole(left, right):
         return None
     return right if types.is_decimal(left) or types.wider(left or "", right or "") != right else None
@@ -88,7 +88,7 @@ def modulo(call: FlinkCall) -> str:
 
 
 def rounded_type(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
-    """`ROUND(x, 2)` and `TRUNCATE(x, 2)`: a DECIMAL keeps so many digits behind the point, and one more before it."""
+    """Type of `ROUND(x, 2)` or `TRUNCATE(x, 2)`: of a DECIMAL(10,4) a DECIMAL(9,2), with one more whole digit."""
     if not node.expressions:
         return None
     type_, *digits = of(node.expressions[0]), *node.expressions[1:]
@@ -106,7 +106,7 @@ def _rounded(type_: str, digits: float | None) -> str:
 
 
 def _digits(call: FlinkCall) -> int | None:
-    """The digits behind the point that a call asks for; None where they vary, which Spark refuses."""
+    """Digits behind the point that a call rounds to; None if they aren't constant, which Spark refuses."""
     text = "".join(call.args[1].split()) if len(call.args) > 1 else "0"  # `- 1`, also over two lines
     return int(text) if text.lstrip("-").isdecimal() else None
 
@@ -154,7 +154,7 @@ def arithmetic_type(node: exp.Binary, left: str | None, right: str | None) -> st
 
 
 def _length(node: exp.Binary, left: str, right: str) -> str | None:
-    """The type of a sum of two lengths of time, or of one that is multiplied."""
+    """Type of a sum or difference of two lengths of time of one type, or of a length times an integer; else None."""
     if isinstance(node, exp.Mul):
         return left if right in types.INTEGERS else right if left in types.INTEGERS else None
     return left if isinstance(node, (exp.Add, exp.Sub)) and left == right else None
@@ -217,7 +217,7 @@ class Arithmetic(Rewriter):
         return f"CAST({text} AS FLOAT)" if narrow else text
 
     def _numbers(self, node: exp.Binary) -> Iterator[Edit]:
-        """Integer literals, which Spark sizes by their digits, with a DECIMAL; and FLOAT with DOUBLE, a FLOAT."""
+        """Casts integer literals with a DECIMAL, as Spark sizes them by digits, and FLOAT with DOUBLE to FLOAT."""
         if isinstance(node.parent, Difference):
             return
         left, right = self.type(node.left), self.type(node.right)

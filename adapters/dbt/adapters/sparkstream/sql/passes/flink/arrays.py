@@ -28,7 +28,7 @@ ONLY_ELEMENT = (
     "TRY_ELEMENT_AT(CASE WHEN SIZE({0}) > 1 THEN RAISE_ERROR('ELEMENT takes an array of one element, and this one has "
     "more') ELSE {0} END, 1)"
 )
-"""ELEMENT, which fails for an array of several elements; of none it is NULL."""
+"""ELEMENT, which fails for an array of several elements, and is NULL for an empty array."""
 
 
 # -- arrays --------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def slice_(call: FlinkCall) -> str:
 
 
 def _place(array: str, at: str) -> str:
-    """A position counted from 1."""
+    """Position counted from 1, as Spark SQL; negative ones count from the end, and 0 is 1."""
     if at.isdigit():
         return str(max(int(at), 1))
     if at.lstrip("-").isdigit():
@@ -51,7 +51,7 @@ def _place(array: str, at: str) -> str:
 
 
 def sort(call: FlinkCall) -> str:
-    """ARRAY_SORT: ascending unless told FALSE; NULLs come first if so, else last, or as the third argument says."""
+    """ARRAY_SORT(a, ascending, nulls_first): ascending by default; NULLs by default first if ascending, else last."""
     array, *how = call.args
     words = [word.upper() for word in how]
     if any(word not in ("TRUE", "FALSE") for word in words):
@@ -74,7 +74,7 @@ def map_union(call: FlinkCall) -> str:
 
 
 def field_at(type_: str | None, place: exp.Expr) -> Field | None:
-    """The field of a row that `r[1]` or `r['x']` means; None for what is no constant, or no field."""
+    """Field of a row that `r[1]` or `r['x']` reads; None if the place isn't constant, or isn't a field."""
     if not isinstance(place, exp.Literal):
         return None
     if place.is_string:
@@ -84,12 +84,12 @@ def field_at(type_: str | None, place: exp.Expr) -> Field | None:
 
 
 def is_map_constructor(node: exp.Expr | None) -> bool:
-    """Whether a node is `MAP[key, value, ...]`, which sqlglot takes for a subscript."""
+    """True if a node is `MAP[key, value, ...]`, which sqlglot parses as a subscript."""
     return isinstance(node, exp.Bracket) and isinstance(node.this, exp.Var)
 
 
 def _last_entries(parts: list[exp.Expr]) -> list[exp.Expr]:
-    """The keys and values of MAP[...], of two entries with the same constant as key the last: Spark wants one."""
+    """Keys and values of MAP[...]; of entries with equal constant keys the last alone, as Spark takes a key once."""
     pairs = list(zip(parts[::2], parts[1::2], strict=False))
     if len(parts) % 2 or not all(isinstance(key, exp.Literal) for key, _ in pairs):
         return parts
@@ -131,7 +131,7 @@ class Constructs(Rewriter):
             # TRY_ELEMENT_AT fails for 0, and counts from the end below.
             yield self.edit(node, lambda: f"GET({self.text(node.this)}, {self._list(node.expressions)} - 1)")
         elif type_ is None and isinstance(key, exp.Literal) and key.is_string:
-            # Of a row or of a map, which Spark tells apart itself.
+            # A row or a map: Spark knows the type.
             yield self.edit(node, lambda: f"{self._whole(node.this)}[{self._list(node.expressions)}]")
         elif type_ is None and not isinstance(key, exp.Literal):
             yield self.edit(node, lambda: self._of_unknown(node))
@@ -140,12 +140,12 @@ class Constructs(Rewriter):
             yield self.edit(node, lambda: f"TRY_ELEMENT_AT({self.text(node.this)}, {self._list(node.expressions)})")
 
     def _of_unknown(self, node: exp.Expr) -> str:
-        """An element of an array, of which there is none at 0 and before it, or a value of a map."""
+        """Element of an array, NULL at 0 and below, or value of a map, where only Spark knows the type."""
         whole, key = self.text(node.this), self._list(node.expressions)
         return f"CASE WHEN typeof({whole}) LIKE 'map%' OR {key} > 0 THEN TRY_ELEMENT_AT({whole}, {key}) END"
 
     def _whole(self, node: exp.Expr) -> str:
-        """A row, of which a field is taken."""
+        """A row before `.field`: in parentheses, where the expression needs them."""
         text = self.text(node)
         return text if isinstance(node, (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren)) else f"({text})"
 

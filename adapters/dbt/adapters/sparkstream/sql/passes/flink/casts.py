@@ -22,11 +22,11 @@ from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, h
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import MONTHS, family
 
 _MICROS = 6
-"""Digits behind the second of a TIMESTAMP that says nothing, and the most that Spark keeps."""
+"""Digits behind the second of a TIMESTAMP without a precision, and the most that Spark keeps."""
 _WORD = r"^(?!\s*[+-]?(Infinity|NaN)\s*$).*[INin].*$"
 """A text that Spark may take for an infinity, such as `inf`, and Java doesn't."""
 _DATE = r"^\s*(\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?)(?: .*)?$"
-"""A date of Flink's; behind a space, anything may stand."""
+"""A date as Flink reads it; behind a space, anything may follow."""
 
 
 class Casts(Rewriter):
@@ -82,7 +82,7 @@ class Casts(Rewriter):
         return f"{function}({inner} AS {to if '<' in to else to.upper()})"
 
     def _cut(self, node: exp.Cast | exp.TryCast, inner: str, from_: str | None) -> str:
-        """A time, or a text that holds one, with the digits behind the second that the type keeps."""
+        """A time, or the text of a time, cut to the digits behind the second that the cast's type keeps."""
         _, digits = self._target(node)
         if digits is None or digits >= _MICROS:
             return inner
@@ -98,7 +98,7 @@ class Casts(Rewriter):
         return name.upper(), int(size[1]) if is_size else None
 
     def _digits(self, time: exp.Expr) -> int | None:
-        """The digits behind the second that a time has, as far as its text says: None for a column."""
+        """Digits behind the second of a time, by its SQL: 3 for a window's column, None for another column."""
         while isinstance(time, exp.Paren):
             time = time.this
         if isinstance(time, exp.Column):
@@ -111,7 +111,7 @@ class Casts(Rewriter):
         return None
 
     def _called(self, node: exp.Expr) -> bool:
-        """Whether a cast is written `CAST(x AS type)`, and not `type 'x'`."""
+        """True if a cast is written `CAST(x AS type)` or `x::type`, and not `type 'x'`."""
         return self.source.span(node.args["to"])[0] > self.source.span(node.this)[0]
 
 
@@ -122,7 +122,7 @@ def _tried_text(text: str, literal: str | None, to: str, digits: int | None) -> 
         text: Spark SQL of the text.
         literal: the text itself, if it is a constant.
         to: the Spark type of the value.
-        digits: the digits behind the second that a time keeps; None if its type doesn't say.
+        digits: the digits behind the second that a time keeps; None if its type has no precision.
     """
     if to in types.INTEGERS:
         # Flink reads 12 in '12.7', and 0 in '.5' and '.': group 1 is the sign, and a 0 stands behind it.
@@ -153,7 +153,7 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
     Args:
         sql: Spark SQL of the value.
         type_: its Spark type.
-        digits: the digits behind the second of a time; None where nobody knows.
+        digits: the digits behind the second of a time; None if they aren't known.
         function: CAST or TRY_CAST.
         depth: how many arrays and maps the value lies in.
     """
@@ -177,7 +177,7 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
         )
         pairs = f"TRANSFORM(MAP_ENTRIES({sql}), {each} -> CONCAT({key}, '=', COALESCE({value}, 'NULL')))"
         return f"CONCAT('{{', ARRAY_JOIN({pairs}, ', '), '}}')"
-    if row is not None and set(sql) & set("()[]+-*/ '"):  # no path of names: said once, however many fields it has
+    if row is not None and set(sql) & set("()[]+-*/ '"):  # no path of names: written once, however many fields it has
         return f"TRANSFORM(ARRAY({sql}), e{depth} -> {text_of(f'e{depth}', type_, depth=depth + 1)})[0]"
     if row is not None:
         return f"CASE WHEN {sql} IS NOT NULL THEN {_row(sql, row, depth)} END"
@@ -186,14 +186,14 @@ def text_of(sql: str, type_: str | None, digits: int | None = None, *, function:
 
 
 def _time(sql: str, digits: int | None, type_: str | None) -> str:
-    """A time with its digits; with three where nobody knows them, or six if it has so many."""
+    """Text of a time with its digits behind the second; if they aren't known, six, or three if the last three are 0."""
     if digits is None:
         return f"REGEXP_REPLACE({date_format('DATE_FORMAT', sql, f'{_CLOCK}.SSSSSS', type_)}, '000$', '')"
     return date_format("DATE_FORMAT", sql, f"{_CLOCK}{'.' if digits else ''}{'S' * digits}", type_)
 
 
 def _length(sql: str, months: bool) -> str:
-    """A length of time: `+1 02:03:04.500`, or `+1-03` of whole months."""
+    """Text of a length of time: `+1 02:03:04.500`, or `+1-03` of whole months."""
     sign = f"CASE WHEN {sql} < INTERVAL '0' {'MONTH' if months else 'SECOND'} THEN '-' ELSE '+' END"
     length = f"ABS(CAST({sql} AS INTERVAL {'YEAR TO MONTH' if months else 'DAY TO SECOND'}))"
     first, last = (
@@ -226,7 +226,7 @@ class Literals(Rewriter):
 
     @handles(exp.Literal)
     def _literal(self, node: exp.Literal) -> Iterator[Edit]:
-        """A backslash is a character like any other, and `''` one quote; to Spark before 4.1, two texts meet there."""
+        """A backslash is a plain character, and `''` one quote; Spark before 4.1 reads `'a''b'` as two texts."""
         if not node.is_string:
             yield from self._fraction(node)
         elif set("\\'") & set(node.name):
@@ -235,7 +235,7 @@ class Literals(Rewriter):
                     yield Edit((token.start, token.end + 1), partial(string_literal, token.text))
 
     def _fraction(self, node: exp.Literal) -> Iterator[Edit]:
-        """A constant such as 0.5, alone or with another exact number: its 0 is a digit, and none to Spark."""
+        """Casts a constant such as 0.5, alone or with exact numbers: its 0 is a digit to Flink, and none to Spark."""
         type_, around = self.type(node), node.parent
         written = self.source.written(node)
         if isinstance(around, exp.Interval) or not written.startswith("0") or not types.is_decimal(type_):

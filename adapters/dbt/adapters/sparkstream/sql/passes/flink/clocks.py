@@ -58,12 +58,12 @@ def text_of(time: str, type_: str) -> str:
 
 
 def read(text: str, literal: str | None, *, tried: bool = False) -> str:
-    """Spark SQL of a text that Spark reads as Flink reads the text given: an hour may stand alone.
+    """Spark SQL of a text from which Spark reads the time of day that Flink reads from `text`; an hour may be alone.
 
     Args:
         text: Spark SQL of the text.
         literal: the text itself, if it is a constant.
-        tried: whether other texts are NULL, of which Spark reads some; else Flink's job fails.
+        tried: True if a text that is no time to Flink becomes NULL, though Spark reads some; else Flink's job fails.
     """
     if literal is not None:
         found = _WRITTEN.fullmatch(literal)
@@ -76,7 +76,7 @@ def read(text: str, literal: str | None, *, tried: bool = False) -> str:
 
 
 def word(node: exp.Expr, words: Iterable[str] = WORDS) -> str | None:
-    """The word, in capitals, that a node is where it looks like a column, as CURRENT_DATE does; None for a column."""
+    """Reserved word such as LOCALTIME, in capitals, if a node that looks like a column is one of `words`; else None."""
     if not isinstance(node, exp.Column) or node.table or not isinstance(node.this, exp.Identifier) or node.this.quoted:
         return None
     return node.name.upper() if node.name.upper() in words else None
@@ -90,7 +90,7 @@ _OFFSET = "^(UTC?)?[+-]"
 
 
 def zone_of(sql: str, literal: str | None) -> str:
-    """A zone as Spark SQL; one that nobody knows is UTC to Flink.
+    """Spark SQL of a time zone; an unknown zone is UTC to Flink.
 
     Args:
         sql: Spark SQL of its name.
@@ -107,10 +107,10 @@ def zone_of(sql: str, literal: str | None) -> str:
 
 
 def in_utc(clock: str, zone: str) -> str:
-    """The clock of UTC when a clock is shown in a zone: the later time where that is shown twice.
+    """UTC wall-clock time of a wall-clock time in a zone; the later one of a time that occurs twice.
 
-    A day later the zone has the offset with which a clock is shown a second time. With it, the clock may show another
-    time, which is then no such day.
+    One day later, the zone has the offset of the second occurrence. If this offset leads back to another wall-clock
+    time, the time doesn't occur twice, and the zone's offset at that time counts.
     """
     if zone in ("'UTC'", "'GMT'"):
         return clock
@@ -121,17 +121,17 @@ def in_utc(clock: str, zone: str) -> str:
 
 
 def utc_clock(time: str) -> str:
-    """The clock of UTC at an instant."""
+    """UTC wall-clock time of an instant, as a TIMESTAMP_NTZ."""
     return f"({_START} + {_MICRO} * UNIX_MICROS({time}))"
 
 
 def is_long(length: Interval) -> bool:
-    """Whether Spark finds days in a length of time."""
+    """True if a length of time is at least a day, so that Spark counts days in it."""
     return abs(length.micros) >= MICROS["DAY"]
 
 
 def later(time: str, sign: str, length: Interval) -> str:
-    """An instant plus or minus a length of time in a form that conditions of joins of streams may have."""
+    """An instant plus or minus a length of time, in a form that Spark takes in join conditions of streams."""
     if length.micros < 0:
         sign, length = "+" if sign == "-" else "-", length * -1
     hours, rest = divmod(length.micros, MICROS["HOUR"])
@@ -150,7 +150,7 @@ def months_later(time: str, sign: str, length: str) -> str:
 
 
 def seconds(utc: str) -> str:
-    """Seconds since 1970 of a clock in UTC."""
+    """Seconds since 1970 of a UTC wall-clock time."""
     return f"({utc} - {_START}) DIV INTERVAL '1' SECOND"
 
 
@@ -184,7 +184,7 @@ _WRITERS = "FROM_UNIXTIME(", "DATE_FORMAT("
 
 
 def _pattern(digits: int) -> str:
-    """A time whose first group has so many digits behind the second at most."""
+    """Regular expression of a time; its first group has at most `digits` digits behind the second."""
     if not digits:
         return rf"({_CLOCK})?)(?:(?:(?<=:\d)|(?<=:\d\d))[.]\d{{1,{_MOST_DIGITS}}})?"
     return rf"({_CLOCK}(?:[.]\d{{1,{digits}}})?)?)(?:(?<=[.]\d{{{digits}}})\d{{1,{_MOST_DIGITS - digits}}})?"
@@ -211,7 +211,7 @@ def read_time(text: str, literal: str | None, digits: int = _DIGITS) -> str | No
 _BEGINNING = r"^\s*(\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2})"
 """A time at the beginning of a text, as DATE_FORMAT, UNIX_TIMESTAMP and CONVERT_TZ read it."""
 _SIMPLE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[-/.: ])+")
-"""Patterns whose texts have one length."""
+"""Patterns whose texts are as long as the pattern."""
 
 
 def read_clock(text: str, literal: str | None) -> str:
@@ -229,7 +229,7 @@ def _seconds(clock: str) -> str:
 
 
 def unix_timestamp(call: FlinkCall) -> str:
-    """UNIX_TIMESTAMP: the smallest BIGINT of a text that is no time."""
+    """UNIX_TIMESTAMP; for a text that is no time, the smallest BIGINT."""
     if not call.args or call.types[0] in types.TIMES:
         return call.same()
     if len(call.args) == 1:
@@ -272,7 +272,7 @@ def _instant(text: str, pattern: str) -> str:
 
 
 def _by_pattern(text: str, pattern: str, literal: str | None, read: Callable[[str, str], str] = _on_clock) -> str:
-    """A time of a text by a pattern.
+    """Time that is read from a text by a pattern.
 
     Spark reads no names of days: they are taken out, and compared with the day that is read.
     """
@@ -286,7 +286,7 @@ def _by_pattern(text: str, pattern: str, literal: str | None, read: Callable[[st
 
 
 def _beginning(call: FlinkCall) -> str:
-    """As much of the first argument as its pattern is long: what follows is not read."""
+    """Beginning of the first argument, as long as its pattern if that is a `_SIMPLE` one; what follows is not read."""
     pattern = call.literals[1] or ""
     return f"LEFT({call.args[0]}, {len(pattern)})" if _SIMPLE.fullmatch(pattern) else call.args[0]
 
@@ -294,7 +294,7 @@ def _beginning(call: FlinkCall) -> str:
 def to_timestamp(call: FlinkCall) -> str:
     """TO_TIMESTAMP of a text, and its pattern: a TIMESTAMP_NTZ, NULL for what is no time.
 
-    What isn't written by the pattern is read as without one.
+    A text that doesn't match the pattern is read as without a pattern.
     """
     if len(call.args) == 1:
         text = read_time(call.args[0], call.literals[0])
@@ -347,6 +347,6 @@ def cut_text(text: str, literal: str | None, digits: int) -> str:
 
 
 def cut_time(time: str, digits: int) -> str:
-    """A time with so many digits behind the second."""
+    """A time cut to `digits` digits behind the second."""
     unit = "1" if not digits else f"0.{'1'.zfill(digits)}"
     return f"{time} - MAKE_DT_INTERVAL(0, 0, 0, EXTRACT(SECOND FROM {time}) % {unit})"

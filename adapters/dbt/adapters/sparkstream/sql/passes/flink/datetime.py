@@ -20,11 +20,11 @@ DATE_UNITS = ("DAY", "WEEK", *MONTHS_OF)
 _CLOCK_UNITS = ("HOUR", "MINUTE", "SECOND", "MILLISECOND")
 """Units of a TIME."""
 _EPOCHS = {"DECADE": (10, 0), "CENTURY": (100, 1), "MILLENNIUM": (1000, 1)}
-"""Unit -> its years, and the year that the first one begins with."""
+"""Unit -> its length in years, and the year in which the first unit begins."""
 
 
 def rounds_to(unit: str, type_: str | None) -> bool:
-    """Whether FLOOR and CEIL of a time of a type have a unit; what hasn't one stays, and Spark can't parse it."""
+    """True if FLOOR and CEIL round a time of a type to a unit; else the call stays, and Spark can't parse it."""
     return unit in _CLOCK_UNITS or (not is_clock(type_) and unit in (*DATE_UNITS, *_EPOCHS))
 
 
@@ -196,7 +196,7 @@ def _runs(pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def _clock_parts(name: str, time: str, pattern: str) -> Iterator[str]:
-    """A TIMESTAMP_NTZ by a pattern: Spark's DATE_FORMAT goes by the session's clock, which some times aren't on."""
+    """Parts of a TIMESTAMP_NTZ's text by a pattern: DATE_FORMAT has no times that the session's zone skips."""
     for kind, run in _runs(pattern):
         if not kind:
             yield string_literal(_unquoted(run))
@@ -214,7 +214,7 @@ def _clock_parts(name: str, time: str, pattern: str) -> Iterator[str]:
 
 
 def _week_part(name: str, time: str, letter: str, text: str) -> str | None:
-    """Letters of weeks, or of a year counted in weeks, such as `ww`; None for others."""
+    """Spark SQL of a week, its day or a year counted in weeks, for letters such as `ww`; None for other letters."""
     if letter == "Y":
         return f"{name}(DATE_ADD({time}, 7 - DAYOFWEEK({time})), '{'y' * len(text)}')"
     if letter not in _WEEK_LETTERS or (letter in ("e", "c") and len(text) > 2):

@@ -118,7 +118,7 @@ class Invocations(Rewriter):
         yield Edit((span[0], whole[1]), text)
 
     def _collected(self, node: exp.Anonymous, span: Span) -> Rewrite:
-        """COLLECT, which is an array where only UNNEST reads it."""
+        """Rewrite of COLLECT: to an array where only UNNEST reads it."""
         if is_taken_apart(node):
             return renamed("COLLECT_LIST")
         if is_unnested(node):
@@ -130,7 +130,7 @@ class Invocations(Rewriter):
         return collect
 
     def _without_all(self, span: Span) -> Iterator[Edit]:
-        """Leaves the ALL of `SUM(ALL x)` out, which says nothing."""
+        """Leaves out the ALL of `SUM(ALL x)`, which is the default."""
         inner = self.source.tokens_in(span)[2:4]
         if len(inner) == 2 and inner[0].token_type == TokenType.ALL:
             yield Edit((inner[0].start, inner[1].start), lambda: "")
@@ -221,14 +221,14 @@ REWRITERS: tuple[type[Rewriter], ...] = (
     TimeExpressions,
     Json,
 )
-"""The owners of all kinds of nodes that are edited, each kind with one of them."""
+"""All rewriters; each kind of node that is edited belongs to one of them."""
 
 
 class FlinkExpressions:
     """Edits the expressions of a statement written in Flink SQL.
 
     Args:
-        joins_versions: whether temporal joins are written, too.
+        joins_versions: True if temporal joins are edited, too.
     """
 
     def __init__(self, source: Source, resolver: Resolver, *, joins_versions: bool = True) -> None:
@@ -239,7 +239,7 @@ class FlinkExpressions:
                 self._handlers |= {node: getattr(rewriter, name) for node, name in kind.handlers.items()}
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """Spark's way of saying what Flink means, wherever they differ."""
+        """The edits of a statement, wherever Flink SQL and Spark SQL differ."""
         for node in every(tree):
             handler = self._handlers.get(type(node))
             if handler is not None:

@@ -38,7 +38,7 @@ class OverWindows(Rewriter):
         yield from self._over_clock(node)
 
     def _ignored_frame(self, node: exp.Window) -> Iterator[Edit]:
-        """Leaves a frame out behind a window's name, and one of rows where nothing orders them, as Flink does."""
+        """Leaves out a frame behind a window's name, and a ROWS frame without ORDER BY, as Flink does."""
         parts, own = parts_of(node), node.args.get("spec")
         if parts.frame is None or (parts.order is not None and not has_ignored_frame(node)):
             return
@@ -129,7 +129,7 @@ class OverWindows(Rewriter):
 
 
 def has_ignored_frame(window: exp.Window) -> bool:
-    """Whether a window adds a frame to a named window, `OVER (w ROWS 1 PRECEDING)`: Flink ignores this frame."""
+    """True if a window adds a frame to a named window, `OVER (w ROWS 1 PRECEDING)`: Flink ignores this frame."""
     return window.args.get("spec") is not None and named(window) is not None
 
 
@@ -151,7 +151,7 @@ def _sign(offset: exp.Expr) -> int:
 
 
 def _ends_before_start(frame: exp.WindowSpec) -> bool:
-    """Whether a frame's end lies before its start, as in `CURRENT ROW AND 1 PRECEDING`."""
+    """True if a frame's end lies before its start, as in `CURRENT ROW AND 1 PRECEDING`."""
     (first, start), (last, end) = bound(frame, "start"), bound(frame, "end")
     if any(offset is not None and _sign(offset) < 0 for offset in (start, end)):
         from_, to = (0 if way == 0 else constant(offset) for way, offset in ((first, start), (last, end)))
@@ -163,7 +163,7 @@ def _ends_before_start(frame: exp.WindowSpec) -> bool:
 
 
 def _leaves_peers_out(frame: exp.WindowSpec) -> bool:
-    """RANGE frames without the current row, as `1 PRECEDING` to `1 PRECEDING`: empty in Flink for a NULL key.
+    """True for a RANGE frame without the current row, as `1 PRECEDING` to `1 PRECEDING`: empty in Flink for NULL keys.
 
     In Spark the rows with NULL are in the frame of each other, whatever its offsets are.
     """

@@ -1,4 +1,4 @@
-"""Flink's functions: how Spark says them where the name alone won't do, and the types of their results."""
+"""Flink's functions: their Spark SQL where a call of the same name won't do, and the types of their results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FunctionKind(Enum):
 
 @dataclass(frozen=True)
 class Function:
-    """A function of Flink's that Spark has otherwise.
+    """A function of Flink whose call or type is another one in Spark.
 
     Attributes:
         rewrite: Spark SQL for a call; None leaves the call as it stands.
@@ -60,13 +60,13 @@ class Function:
 
 
 def _each(names: str, function: Function) -> dict[str, Function]:
-    """Functions with one record."""
+    """Functions by name, which share one record."""
     return dict.fromkeys(names.split(), function)
 
 
 # -- types of results ----------------------------------------------------------------------------------
 def _type_of_timestampadd(node: exp.Anonymous, of: TypeOf, numbers: Numbers) -> str | None:
-    """`TIMESTAMPADD(HOUR, 1, d)`: a time of a date, unless whole days are added."""
+    """Type of `TIMESTAMPADD(HOUR, 1, d)`: a TIMESTAMP_NTZ of a date, unless whole days are added."""
     if len(node.expressions) != 3:
         return None
     type_ = of(node.expressions[2])
@@ -84,7 +84,7 @@ def _of_map(rule: Callable[[str | None, str | None], str]) -> FunctionRule:
 
 
 def row_type(types: Types, numbers: Numbers) -> str:
-    """The type of `ROW(a, b)`, which is `(a, b)` as well."""
+    """Type of `ROW(a, b)` and of `(a, b)`."""
     return row_of((f"EXPR${i}", type_) for i, type_ in enumerate(types))
 
 
@@ -104,7 +104,7 @@ def _null_if_any(call: FlinkCall) -> str:
 
 
 def renamed(function: str) -> Rewrite:
-    """A call under another name."""
+    """Rewrite of a call to a function of another name."""
     return lambda call: call.to(function)
 
 
@@ -293,6 +293,6 @@ def record(node: exp.Expr) -> Function | None:
 
 
 def is_aggregate_call(node: exp.Expr) -> bool:
-    """Whether a node calls an aggregate function, also over a window."""
+    """True if a node calls an aggregate function, also over a window."""
     function = record(node)
     return function is not None and function.kind is FunctionKind.AGGREGATE

@@ -48,10 +48,10 @@ class Groupings(Rewriter):
         yield self.edit(node, lambda: "" if aggregates else "HAVING COUNT(*) >= 0")
 
     def _sets_of(self, node: exp.Group, distinct: bool, nothing: bool) -> Iterator[Edit]:
-        """Writes all sets out where Spark would group by others than Flink, or can't read them.
+        """Writes out all grouping sets where Spark would use other sets than Flink, or can't read them.
 
-        Flink groups by the sets that come again in a second go, and so on; if only one set is left for a go, it groups
-        by all keys there (measured).
+        Flink groups by repeated sets in a second pass, and so on; in a pass with only one set, it groups by all keys
+        (measured).
         """
         sets = _all_sets(node)
         if sets is None:
@@ -92,7 +92,7 @@ class Groupings(Rewriter):
 
     # -- GROUPING and GROUP_ID ---------------------------------------------------------------------------
     def call(self, node: exp.Anonymous) -> Iterator[Edit]:
-        """GROUPING, GROUPING_ID or GROUP_ID, by the keys of its query."""
+        """Edits GROUPING, GROUPING_ID or GROUP_ID by the keys of its query."""
         name = node.name.upper()
         select = enclosing(node, exp.Select)
         group = select.args.get("group") if select else None
@@ -115,7 +115,7 @@ class Groupings(Rewriter):
             )
 
     def _are_keys(self, values: list[exp.Expr], group: exp.Group) -> bool:
-        """Whether values are keys of a GROUP BY, by their names without their tables'."""
+        """True if values are keys of a GROUP BY, compared by name without the table's name."""
         keys = {_last(key) for item in _elements(group) for key in key_parts(item)}
         return all(_last(value) in keys for value in values)
 
@@ -161,7 +161,7 @@ def _elements(group: exp.Group) -> list[exp.Expr]:
 
 
 def _all_sets(group: exp.Group) -> list[frozenset[str]] | None:
-    """The grouping sets of a GROUP BY, equal ones too; None for more than are looked at one by one."""
+    """The grouping sets of a GROUP BY, equal ones too; None for more than `_MOST_SETS`."""
     items = _elements(group)
     if prod(map(_number_of, items)) > _MOST_SETS:
         return None
@@ -169,7 +169,7 @@ def _all_sets(group: exp.Group) -> list[frozenset[str]] | None:
 
 
 def _number_of(item: exp.Expr) -> int:
-    """The most grouping sets that an element of GROUP BY can stand for, without making them."""
+    """Most grouping sets that an element of GROUP BY can have, counted without making them."""
     if isinstance(item, exp.GroupingSets):
         return sum(map(_number_of, item.expressions))
     if isinstance(item, exp.Cube):
@@ -194,7 +194,7 @@ def _sets(item: exp.Expr) -> list[frozenset[str]]:
 
 
 def _comes_again(item: exp.Expr) -> bool:
-    """Whether ROLLUP or CUBE names a key twice: Flink has each of its sets once, and Spark repeats them."""
+    """True if a ROLLUP or CUBE has a key twice: Flink has each of its sets once, and Spark repeats them."""
     if isinstance(item, exp.GroupingSets):
         return any(map(_comes_again, item.expressions))
     keys = [normal_form(key) for key in key_parts(item)]
@@ -213,7 +213,7 @@ def _last(key: exp.Expr) -> str:
 
 # -- aggregates ------------------------------------------------------------------------------------------
 def _aggregates(node: exp.Expr) -> bool:
-    """Whether a node is an aggregate over the rows of a group, and not one before OVER."""
+    """True if a node is an aggregate over the rows of a group, and not before OVER."""
     if not is_aggregate_call(node):
         return False
     outer: exp.Expr | None = node
@@ -223,11 +223,11 @@ def _aggregates(node: exp.Expr) -> bool:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an expression of a SELECT has an aggregate that isn't over a window, outside of subqueries."""
+    """True if an expression of a SELECT has an aggregate that isn't over a window, outside of subqueries."""
     return any(_aggregates(each) for each in own(node, exp.Expr))
 
 
 def is_aggregated(select: exp.Select) -> bool:
-    """Whether a query has GROUP BY or HAVING, or selects an aggregate."""
+    """True if a query has GROUP BY or HAVING, or selects an aggregate that isn't over a window."""
     clauses = select.args.get("group") is not None or select.args.get("having") is not None
     return clauses or any(has_aggregate(projection) for projection in select.expressions)

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.frames import has_ignored_frame
 from dbt.adapters.sparkstream.sql.passes.flink.functions import FunctionKind, record
 
 _KEPT = frozenset({"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE"})
-"""Hints that say the same to Spark."""
+"""Hints that mean the same to Spark."""
 
 
 class Hints:
@@ -30,13 +30,13 @@ class Hints:
         self.source = source
 
     def edits(self) -> Iterator[Edit]:
-        """Each hint with what Spark knows of it."""
+        """Edits that keep the part of each hint that Spark knows."""
         for span, kept, _ in self._found():
             written = f"/*+ {', '.join(kept)} */" if kept else self._between(span)
             yield Edit(span, lambda written=written: written)  # type: ignore[misc]
 
     def warnings(self) -> Iterator[TranslationWarning]:
-        """One for each hint that is left out."""
+        """One warning for each hint comment of which something is left out."""
         for span, _, gone in self._found():
             yield self.source.warning(
                 span,

@@ -25,7 +25,7 @@ _STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"'\\\]]+"\]"""
 _SEVERAL = r"\[\*\]|\.\*|\[\d+(?:\s*,\s*\d+)+\]"
 """Steps that find several values: all elements or members, or the elements of some numbers."""
 _PATH = re.compile(rf"\s*(?:(?P<mode>lax|strict)\s+)?(?P<path>\$(?:{_SEVERAL}|{_STEP})*)\s*", re.I | re.A)
-"""Filters, `..`, `last` and negative numbers are none of Spark's."""
+"""A JSON path that can be written for Spark: without filters, `..`, `last` and negative numbers."""
 _ARRAYS = "'^ARRAY'"
 _CONTAINERS = "'^(ARRAY|OBJECT)'"
 _SCALARS = "'^(ARRAY|OBJECT|VOID)'"
@@ -37,9 +37,9 @@ VARIANT = "variant"
 class Json(Rewriter):
     """Edits JSON_VALUE, JSON_QUERY and JSON_EXISTS, and JSON_OBJECT and JSON_ARRAY.
 
-    Whether a path finds a text, a container or nothing is told by the type that the value has as a VARIANT. A container
-    is written by TO_JSON of the VARIANT, which has the keys in order, as Flink has them. Whatever doesn't fit is EMPTY
-    in lax, and an ERROR in strict, which is the mode of a path that names none (measured in Flink 2.3).
+    The type of the value as a VARIANT shows if a path finds a text, a container or nothing. TO_JSON of the VARIANT
+    writes a container with its keys in order, as Flink does. Whatever doesn't fit is EMPTY in lax, and an ERROR in
+    strict, which is the mode of a path that names none (measured in Flink 2.3).
     """
 
     @handles(JsonPath)
@@ -88,7 +88,7 @@ class Json(Rewriter):
         return f"{kind} <> 'VOID'", value
 
     def _is_array(self, node: exp.Expr) -> bool:
-        """Whether JSON_QUERY returns an array of texts, and no text."""
+        """True if JSON_QUERY returns an ARRAY<STRING>, False if a STRING; refuses other types behind RETURNING."""
         to = node.args.get("returning")
         if node.args["kind"] != "QUERY" or to is None or spark_type(to) == "string":
             return False
@@ -163,7 +163,7 @@ class Json(Rewriter):
             constant = json.dumps(value.name, ensure_ascii=False) if value.is_string else _number(value.name)
             return [*parts, string_literal(constant)]
         written = self.text(value)
-        if is_json(value):  # what the text says, with the keys of objects in order; nothing is NULL
+        if is_json(value):  # the text's JSON, with the keys of objects in order; an empty text is NULL
             written = f"TO_JSON(PARSE_JSON(NULLIF({self.text(value.expressions[0])}, '')))"
         elif not isinstance(value, JsonConstructor):
             written = json_of(written, self.type(value))
@@ -171,7 +171,7 @@ class Json(Rewriter):
 
 
 def _written(steps: list[str]) -> str:
-    """A path as Spark has it, as a literal."""
+    """String literal of a path, as Spark writes it."""
     return string_literal("$" + "".join(_member(step) for step in steps))
 
 
@@ -240,7 +240,7 @@ def quote(text: str) -> str:
 
 
 def _has_json(type_: str) -> bool:
-    """Whether Spark writes the JSON of a type as Flink: of numbers, texts, booleans, and what is made of them."""
+    """True if Spark writes JSON of a type as Flink does: of numbers, texts, booleans, and types nested of them."""
     parts = nested_parts(type_)
     if parts:
         return all(part is not None and _has_json(part) for part in parts)
@@ -262,7 +262,7 @@ UNQUOTE = (
 
 
 def _joined(parts: list[str]) -> str:
-    """Texts as one; constants side by side become one constant."""
+    """Concatenation of texts; adjacent constants become one constant."""
     out: list[str] = []
     for part in parts:
         if out and out[-1].startswith("'") and part.startswith("'"):
@@ -280,7 +280,7 @@ def _nulls(call: FlinkCall, values: int, default: str) -> tuple[FlinkCall, str]:
 
 
 def array_agg(call: FlinkCall) -> str:
-    """JSON_ARRAYAGG, which leaves NULLs out unless it says NULL ON NULL."""
+    """JSON_ARRAYAGG, which leaves NULLs out unless it has NULL ON NULL."""
     call, nulls = _nulls(call, 1, "ABSENT")
     [value] = call.args
     if call.nested[0]:
@@ -292,7 +292,7 @@ def array_agg(call: FlinkCall) -> str:
 
 
 def object_agg(call: FlinkCall) -> str:
-    """JSON_OBJECTAGG, which is in the order of its keys, and keeps NULLs unless it says ABSENT ON NULL."""
+    """JSON_OBJECTAGG, in the order of its keys; it keeps NULLs unless it has ABSENT ON NULL."""
     call, nulls = _nulls(call, 2, "NULL")
     key, value = call.args
     rows = replace(call, args=(f"STRUCT({key}, {value})",)).to("COLLECT_LIST")
@@ -320,6 +320,6 @@ def element(variant: str, key: str, *, by_name: bool) -> str:
 
 
 def is_json(node: exp.Expr) -> bool:
-    """Whether a node is `JSON(text)` as a value of JSON_OBJECT or JSON_ARRAY."""
+    """True if a node is `JSON(text)` as a value of JSON_OBJECT or JSON_ARRAY."""
     called = isinstance(node, exp.Anonymous) and node.name.upper() == "JSON" and len(node.expressions) == 1
     return called and isinstance(node.parent, JsonConstructor)

@@ -61,7 +61,7 @@ class FlinkNames(Rewriter):
         yield from self._bare_field(node)
 
     def _bare_field(self, column: exp.Column) -> Iterator[Edit]:
-        """Names the row of a field that is named without it."""
+        """Writes the row before a field whose name stands alone."""
         select = enclosing(column, exp.Select)
         found = self.resolver.find(column, select) if select is not None and not column.is_star else None
         if found is None or not found.rows:
@@ -72,7 +72,7 @@ class FlinkNames(Rewriter):
         yield Edit((self.source.span(first)[0], self.source.span(column)[1]), lambda: ".".join(map(quoted, path)))
 
     def _check(self, column: exp.Column) -> None:
-        """Refuses a name whose meaning Spark takes otherwise."""
+        """Refuses a name that Spark would resolve to another column, or find ambiguous."""
         select = enclosing(column, exp.Select)
         around = enclosing(column, WindowFunction, MatchRecognize, exp.Select)
         if select is None or column.is_star or around is not select:
@@ -112,11 +112,11 @@ def _named_twice(select: exp.Select) -> dict[str, list[exp.Expr]]:
 
 
 EventTimeOf = Callable[[str], str | None]
-"""The column with the event time of a table, by the name as it is written; None where it isn't known."""
+"""Function from the name of a table, as written, to its event-time column; None where it isn't known."""
 
 
 def event_times(tree: exp.Expr, source: Source, event_time_of: EventTimeOf) -> Iterator[Edit]:
-    """Edits that write the column in place of each `$rowtime` of which one table is read, with a known event time."""
+    """Edits that replace `$rowtime` by the event-time column, where one table is read and its column is known."""
     for name in rowtimes(tree):
         within = name.find_ancestor(WindowFunction, exp.Select)
         of_one = name.parent.table.casefold() if isinstance(name.parent, exp.Column) else ""

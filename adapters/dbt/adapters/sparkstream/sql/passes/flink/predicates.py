@@ -38,12 +38,12 @@ class Predicates(Rewriter):
 
     @handles(exp.NullSafeEQ, exp.NullSafeNEQ)
     def _operands(self, node: exp.Expr) -> Iterator[Edit]:
-        """Conditions that are operands, in parentheses."""
+        """Puts conditions that are operands into parentheses."""
         for operand in loose_operands(node):
             yield self.edit(operand, lambda operand=operand: f"({self.text(operand)})", level=3)  # type: ignore[misc]
 
     def _rows(self, pairs: list[tuple[exp.Expr, exp.Expr]]) -> str:
-        """`(a, b) = (c, d)` field by field: NULL for a NULL field unless another differs, where Spark says FALSE."""
+        """`(a, b) = (c, d)` field by field: NULL for a NULL field unless another differs, where Spark gives FALSE."""
         operand = self.source.operand
         return f"({' AND '.join(f'{operand(left)} = {operand(right)}' for left, right in pairs)})"
 
@@ -99,7 +99,7 @@ class Predicates(Rewriter):
         return True
 
     def _in_type(self, value: exp.Expr, type_: str) -> str:
-        """A value of IN in the type of what is looked for."""
+        """A value in the list of IN, converted to the type of the left operand."""
         text, own = self.text(value), self.type(value)
         return text_of(text, own) if own == "boolean" else f"CAST({text} AS {type_})"
 
@@ -124,7 +124,7 @@ class Predicates(Rewriter):
 
     @handles(exp.Overlaps)
     def _overlaps(self, node: exp.Overlaps) -> Iterator[Edit]:
-        """Two periods share a moment, or one ends when the other begins; a period's ends stand in any order."""
+        """Two periods share a moment, or one ends when the other begins; a period's ends may be in any order."""
         sides = [side.expressions for side in (node.left, node.right) if isinstance(side, exp.Tuple)]
         if [len(side) for side in sides] != [2, 2]:
             self.refuse(node, "OVERLAPS takes two periods", "write (start1, end1) OVERLAPS (start2, INTERVAL '1' HOUR)")

@@ -75,7 +75,7 @@ class FlinkQueries(Rewriter):
         """Spark has neither FETCH nor `LIMIT 1, 2`, and takes LIMIT before OFFSET."""
         options = node.args.get("limit_options")
         if options and (options.args.get("percent") or options.args.get("with_ties")):
-            return  # LIMIT can't say it, and Spark refuses FETCH
+            return  # LIMIT has neither, and Spark refuses FETCH
         span = self.source.span(node)
         offset = node.parent.args.get("offset") if node.parent else None
         if isinstance(offset, exp.Offset) and (SPAN not in offset.meta or self.source.span(offset)[0] < span[0]):
@@ -109,13 +109,13 @@ class FlinkQueries(Rewriter):
 
     # -- names of columns ----------------------------------------------------------------------------------
     def _named(self, select: exp.Select) -> Iterator[Edit]:
-        """Names what Flink names: EXPR$0, EXPR$1 by position, and a number behind a name that comes again."""
+        """Names output columns as Flink does: EXPR$0, EXPR$1 by position, and a number behind a repeated name."""
         if not _names_matter(select):
             yield from self._lone_text(select)
             return
         taken: set[str] = set()
         written: set[str] = set()
-        # A column without a name is numbered by the columns before it; beside aggregates, by their different names.
+        # A column without a name is numbered by the columns before it; with aggregates, by their different names.
         grouped = is_aggregated(select)
         for projection in select.expressions:
             if projection.is_star:
@@ -149,7 +149,7 @@ class FlinkQueries(Rewriter):
         return "" if "(" in written else written
 
     def _ordered(self, select: exp.Select, projection: exp.Expr, name: str) -> Iterator[Edit]:
-        """Orders by the name of an output column what repeats it: Spark knows no other columns behind DISTINCT."""
+        """Replaces a key of ORDER BY that repeats an output column by its name: behind DISTINCT, Spark needs that."""
         order, value = select.args.get("order"), projection.unalias()
         if select.args.get("distinct") and order is not None and not isinstance(value, exp.Column):
             for item in order.expressions:
@@ -201,7 +201,7 @@ class FlinkQueries(Rewriter):
 
     # -- keys of ORDER BY ----------------------------------------------------------------------------------
     def _ordered_by(self, node: exp.Select) -> Iterator[Edit]:
-        """Keys of a SELECT."""
+        """Edits the keys of ORDER BY of a SELECT."""
         names = self._names(node)
         folded: dict[str, list[str]] = {}
         for name in names:
@@ -218,7 +218,7 @@ class FlinkQueries(Rewriter):
         yield from self._windows(node, names)
 
     def _windows(self, select: exp.Select, names: list[str]) -> Iterator[Edit]:
-        """Takes a query whose ORDER BY has a window function into another one: Spark sorts by none."""
+        """Wraps a query whose ORDER BY has a window function into another query: Spark sorts by none."""
         keys = [item.this for item in _items(select)]
         windows = [key for key in keys if any(True for _ in own(key, exp.Window))]
         within = select.args.get("distinct") or isinstance(select.parent, exp.SetOperation)
@@ -243,7 +243,7 @@ class FlinkQueries(Rewriter):
         yield Edit((start, end), text, level=9)
 
     def _check_aliases(self, select: exp.Select, key: exp.Expr) -> None:
-        """Refuses the name of another value in a key that becomes a column: there it would be a column of the input."""
+        """Refuses the alias of another value in a key that becomes a column: there it would mean an input column."""
         named = {p.alias.casefold(): p.this for p in select.expressions if isinstance(p, exp.Alias)}
         for column in key.find_all(exp.Column):
             value = named.get(column.name.casefold()) if not column.table else None
@@ -251,12 +251,12 @@ class FlinkQueries(Rewriter):
                 self.refuse(column, f"{column.name} is an alias, beside a window function", "repeat what it stands for")
 
     def _taken(self, key: exp.Expr, values: list[str]) -> str:
-        """The name of a key that the query within has as a column."""
+        """Name of a key as a column of the inner query; adds the key to `values`."""
         values.append(self.text(key))
         return f"{_KEY}{len(values) - 1}"
 
     def _ordered_set(self, node: exp.SetOperation) -> Iterator[Edit]:
-        """Keys of a UNION, EXCEPT or INTERSECT."""
+        """Edits the keys of ORDER BY of a UNION, EXCEPT or INTERSECT."""
         if not _items(node):
             return
         first: exp.Expr = node
@@ -272,10 +272,10 @@ class FlinkQueries(Rewriter):
                 yield from self._place(key, number)
 
     def _names(self, select: exp.Select) -> list[str]:
-        """The names that ORDER BY knows the columns of a query by, as far as they are known.
+        """Names of a query's columns for ORDER BY, as far as they are known.
 
-        Of the columns of a star, one whose name has come before gets a number behind it; what is written out keeps its
-        name, also where it comes again (measured in 2.3).
+        A column of a star gets a number behind a name that an earlier column has; a column that is written out keeps
+        its name, also a repeated one (measured in 2.3).
         """
         names: list[str] = []
         for projection in select.expressions:
@@ -287,7 +287,7 @@ class FlinkQueries(Rewriter):
         return names
 
     def _place(self, key: exp.Expr, number: float) -> Iterator[Edit]:
-        """The place of a column: Flink cuts what stands behind the point, and takes a number below 0 for a constant."""
+        """Edits the place of a column in ORDER BY: Flink cuts its fraction, and takes a negative one for a constant."""
         if number < 0:
             yield self.edit(key, lambda: f"CAST({self.text(key)} AS INT)")
             return
@@ -321,7 +321,7 @@ def _sides(node: exp.Expr) -> Iterator[exp.Select]:
 
 
 def _names_matter(select: exp.Select) -> bool:
-    """Whether somebody sees the names of a query's columns: the reader of the result, or a query around it."""
+    """True if the names of a query's columns are visible, in the result or to a query around it."""
     node: exp.Expr = select
     while isinstance(node.parent, exp.SetOperation):
         if node.arg_key != "this":

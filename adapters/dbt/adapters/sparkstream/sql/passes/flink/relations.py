@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.grouping import has_aggregate, se
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _ROW = "__row"
-"""A row that UNNEST gives, where a condition speaks of it."""
+"""Variable in a filter for a row of UNNEST."""
 
 
 class Relations(Rewriter):
@@ -111,14 +111,14 @@ class Relations(Rewriter):
                 yield Edit(self.source.span(node), lambda path=path: path)  # type: ignore[misc]
 
     def _variables(self, rows: Unnested) -> dict[str, str]:
-        """Name of a column -> how a filter says it."""
+        """Name of a column -> its SQL in a filter."""
         names = [name for name, _ in rows.columns]
         if rows.kind is Pieces.ROWS and not rows.ordinal:
             return {name.casefold(): f"{_ROW}.{quoted(own)}" for name, own in zip(names, rows.fields, strict=True)}
         return {name.casefold(): f"{_ROW}.{quoted(name)}" if rows.ordinal else quoted(name) for name in names}
 
     def _call(self, node: exp.Unnest, rows: Unnested, condition: str | None = None, *, outer: bool = False) -> str:
-        """A call of Spark's that gives the rows."""
+        """Spark SQL that gives the rows of an UNNEST, such as `EXPLODE(a)`."""
         value, suffix = self.text(node.expressions[0]), "_OUTER" if outer else ""
         names = [quoted(name) for name, _ in rows.columns]
         if rows.ordinal and rows.kind is Pieces.ROWS and not rows.fields:
@@ -156,7 +156,7 @@ class Relations(Rewriter):
 
 
 def reads_around(resolver: Resolver, query: exp.Select, select: exp.Select) -> bool:
-    """Whether a query reads a column of the inputs of the SELECT around it."""
+    """True if a query reads a column of the inputs of the SELECT around it."""
     inner = {s.alias_or_name.casefold() for s in sources(query)}
     outer = {s.alias_or_name.casefold() for s in sources(select)}
     for column in query.find_all(exp.Column):
@@ -177,7 +177,7 @@ _EXTREMES: dict[type[exp.Expr], tuple[str, str]] = {
     **dict.fromkeys((exp.GT, exp.GTE), ("MIN", "MAX")),
     **dict.fromkeys((exp.LT, exp.LTE), ("MAX", "MIN")),
 }
-"""Comparison -> the values of a subquery that SOME and ALL go by: `x > ALL (q)` asks for more than its MAX."""
+"""Comparison -> the extremes of a subquery for SOME and for ALL: `x > ALL (q)` compares x with the MAX of q."""
 _CLAUSES = (exp.Where, exp.Join, exp.Group, exp.From, exp.Lateral, exp.Select)
 
 
@@ -206,7 +206,7 @@ class Subqueries(Rewriter):
             yield Edit((place, place), lambda: "SELECT * FROM ")
 
     def _member(self, node: exp.In, query: exp.Expr) -> Iterator[Edit]:
-        """`x IN (SELECT ...)` whose NULL somebody sees: in WHERE, NULL is as good as FALSE."""
+        """Edits `x IN (SELECT ...)` where NULL and FALSE differ: in WHERE, HAVING and ON, NULL counts as FALSE."""
         inner: exp.Expr = query.this
         while isinstance(inner, exp.Subquery) and inner.is_wrapper:
             inner = inner.this
@@ -256,7 +256,7 @@ class Subqueries(Rewriter):
 
         yield self.edit(comparison, text)
 
-    # -- beside GROUP BY -----------------------------------------------------------------------------------
+    # -- with GROUP BY -------------------------------------------------------------------------------------
     @handles(exp.Subquery)
     def _scalar(self, node: exp.Subquery) -> Iterator[Edit]:
         """Takes `(SELECT MAX(e) FROM s WHERE s.h = t.b)` of a group's first row: it reads keys, equal in all rows.
@@ -305,7 +305,7 @@ class Subqueries(Rewriter):
 
 
 def is_exists_of_values(node: exp.Anonymous) -> bool:
-    """Whether a node is `EXISTS (VALUES ...)`."""
+    """True if a node is `EXISTS (VALUES ...)`."""
     return node.name.upper() == "EXISTS" and len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Values)
 
 
@@ -337,18 +337,18 @@ def _if_any(query: str, found: str) -> str:
 
 
 def _member(x: str, query: str) -> str:
-    """Whether a query gives a value; NULL where that isn't known: Spark's IN says FALSE there."""
+    """Condition that a query gives the value x; NULL where that isn't known, and where Spark's IN gives FALSE."""
     return _if_any(query, f"ARRAY_CONTAINS({_of(query, 'COLLECT_SET(v)')}, {x})")
 
 
 def _is_correlated(query: exp.Expr) -> bool:
-    """Whether a subquery names a table of the query around it."""
+    """True if a column in a subquery is qualified by a table outside of it."""
     inside = {source.alias_or_name.casefold() for select in query.find_all(exp.Select) for source in sources(select)}
     return any(column.table and column.table.casefold() not in inside for column in query.find_all(exp.Column))
 
 
 def _is_conjunct(condition: exp.Expr) -> bool:
-    """Whether a condition stands in WHERE, alone or with AND, so that NULL is as good as FALSE."""
+    """True if a condition is in WHERE, alone or joined by AND, so that NULL counts as FALSE."""
     node = condition
     while isinstance(node.parent, (exp.And, exp.Paren)):
         node = node.parent

@@ -37,8 +37,8 @@ class FlinkCall:
         distinct: whether DISTINCT stands before the arguments.
         suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
         nested: for each argument, whether it is a JSON_OBJECT(...) or JSON_ARRAY(...), which is JSON and no text.
-        skips_nulls: whether IGNORE NULLS stands in it.
-        nullable: for each argument, whether it can be NULL, or None where nobody knows; a column is said to.
+        skips_nulls: whether it has IGNORE NULLS.
+        nullable: for each argument, True if it can be NULL, as any column can, or None if that isn't known.
     """
 
     name: str
@@ -77,7 +77,7 @@ def known(call: FlinkCall) -> str:
     """The type of the first argument.
 
     Raises:
-        UntypedError: nobody knows it.
+        UntypedError: it isn't known.
     """
     if not call.types or call.types[0] is None:
         raise UntypedError(call.name)
@@ -92,7 +92,7 @@ def number(call: FlinkCall) -> str:
     """The type of the first argument.
 
     Raises:
-        UntypedError: nobody knows it, or it is no number.
+        UntypedError: it isn't known, or is no number.
     """
     type_ = known(call)
     if not types.is_numeric(type_):
@@ -107,11 +107,11 @@ def row_fields(values: Iterable[str]) -> list[str]:
 
 _Handler = TypeVar("_Handler", bound=Callable[..., Iterable[Edit]])
 Common = Callable[[Iterable["str | None"]], "str | None"]
-"""Gives the type that values of some types take together."""
+"""Function from the types of several values to their common type."""
 
 
 def handles(*kinds: type[exp.Expr]) -> Callable[[_Handler], _Handler]:
-    """Decorator: makes a method of a Rewriter the one that gives the edits of some kinds of nodes, or refuses them."""
+    """Decorator: registers a method of a Rewriter for kinds of nodes, whose edits it gives, or which it refuses."""
 
     def registered(method: _Handler) -> _Handler:
         vars(method)["kinds"] = kinds
@@ -163,7 +163,7 @@ class Rewriter:
             yield from self.as_type(value, widened(self.type(value), result))
 
     def as_type(self, value: exp.Expr, type_: str | None) -> Iterator[Edit]:
-        """A value in a type, behind the value's own edits; None for its own type."""
+        """Casts a value to a type, on top of the value's own edits; None leaves its type."""
         if type_ is not None and (type_ == "float" or not isinstance(value, exp.Literal)):
             yield self.edit(value, lambda: cast(self.text(value), type_), level=2)
 

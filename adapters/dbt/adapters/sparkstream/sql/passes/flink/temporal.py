@@ -245,7 +245,7 @@ class TemporalJoins(Rewriter):
     def _all_versions(self, cte: exp.CTE, versions: Versioned) -> Edit:
         """The query of all versions: the query of the latest ones without its `WHERE rn = 1`.
 
-        Each version was number 1 once. The query stands beside the query of the latest versions, or in its place where
+        Each version was number 1 once. The query is added to the query of the latest versions, or replaces it where
         nothing else reads that query.
         """
         span, (start, end) = self.source.span(cte), self.source.span(versions.query)

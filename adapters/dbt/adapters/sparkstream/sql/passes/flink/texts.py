@@ -40,7 +40,7 @@ def _read(pattern: str | None) -> tuple[int | None, bool]:
 
 
 def by_pattern(type_: str, rewrite: Rewrite = "{same}", *, group: str | None = None) -> Rewrite:
-    """A function of a pattern: NULL for what is no pattern, where Spark fails, and for a group that a pattern hasn't.
+    """Rewrite of a function of a pattern: NULL for an invalid pattern, where Spark fails, and for a missing group.
 
     Args:
         type_: the type of the result.
@@ -152,7 +152,7 @@ def _unless_empty(call: FlinkCall, parts: str, type_: str) -> str:
 
 
 def str_to_map(call: FlinkCall) -> str:
-    """STR_TO_MAP, with `,` between pairs and `=` between key and value unless it says more.
+    """STR_TO_MAP, with `,` between pairs and `=` between key and value unless they are given.
 
     The last pair of a key counts, where Spark's STR_TO_MAP fails for two.
     """
@@ -172,7 +172,7 @@ def decode(call: FlinkCall) -> str:
 
 
 def unless_number(rewrite: Rewrite) -> Rewrite:
-    """IS_DIGIT and IS_DECIMAL, which a number always is, and so is its NULL."""
+    """Rewrite of IS_DIGIT and IS_DECIMAL: TRUE for every number, also a NULL one."""
     return lambda call: "TRUE" if types.is_numeric(call.types[0]) else call.by(rewrite)
 
 
@@ -269,7 +269,7 @@ INITCAP = (
     "ARRAY_JOIN(TRANSFORM(REGEXP_EXTRACT_ALL({0}, '[A-Za-z0-9]+|[^A-Za-z0-9]+', 0), w -> CASE WHEN w RLIKE "
     "'^[a-zA-Z0-9]' THEN CONCAT(UPPER(LEFT(w, 1)), LOWER(SUBSTRING(w, 2))) ELSE w END), '')"
 )
-"""INITCAP, whose words are of A to Z and digits; Spark's are what stands between spaces."""
+"""INITCAP, whose words are of A to Z and digits; Spark's words stand between spaces."""
 
 
 # -- SUBSTRING, LIKE and their like ----------------------------------------------------------------------
@@ -331,7 +331,7 @@ class TextParts(Rewriter):
 
     @handles(exp.Overlay)
     def _overlay(self, node: exp.Overlay) -> Iterator[Edit]:
-        """From a place outside of the text it changes nothing; what replaces no character cuts the rest off."""
+        """A place outside of the text changes nothing; a length of 0 or less cuts the rest off."""
 
         def text() -> str:
             whole, new = self.text(node.this), self.text(node.expression)
@@ -345,5 +345,5 @@ class TextParts(Rewriter):
 
 
 def _may_be_negative(node: exp.Expr | None) -> bool:
-    """Whether a number is there, and isn't written as a constant such as 3."""
+    """True for any number but a constant such as 3, which has no sign; False for None."""
     return node is not None and not (isinstance(node, exp.Literal) and not node.is_string)

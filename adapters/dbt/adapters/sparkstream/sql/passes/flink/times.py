@@ -45,7 +45,7 @@ _EXTRACTED: dict[str, Callable[[str, str | None], str]] = {
 
 
 class TimeExpressions(Rewriter):
-    """Edits what takes a time apart or rounds it, and lengths of time."""
+    """Edits EXTRACT, FLOOR and CEIL, differences of times, and lengths of time."""
 
     @handles(exp.Extract)
     def _extract(self, node: exp.Extract) -> Iterator[Edit]:
@@ -164,5 +164,5 @@ def constant_length(source: Source, node: exp.Expr) -> Interval | None:
 
 
 def is_computed(interval: exp.Expr) -> bool:
-    """Whether a length is neither `INTERVAL '1' DAY` nor `INTERVAL 1 DAY`, of which sqlglot makes a text."""
+    """True for a length other than `INTERVAL '1' DAY` and `INTERVAL 1 DAY`, whose 1 sqlglot makes a text."""
     return not (isinstance(interval.this, exp.Literal) and interval.this.is_string)

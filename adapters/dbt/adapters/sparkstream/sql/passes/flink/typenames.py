@@ -16,7 +16,7 @@ MONTHS = "interval year to month"
 
 
 def length_type(unit: str) -> str:
-    """The type of a length of time that is said in a unit, such as MONTH or HOURS."""
+    """Type of a length of time in a unit such as MONTH or HOURS."""
     return MONTHS if unit.upper().startswith(("YEAR", "QUARTER", "MONTH")) else "interval day to second"
 
 
@@ -45,7 +45,7 @@ def family(type_: str | None) -> str | None:
 
 
 _LONGEST = 2**31 - 1
-"""The size of a text that may be as long as it likes."""
+"""Size of a text without a limit."""
 _NAMES = {
     "int": "INT",
     "binary": "BYTES",
@@ -60,7 +60,7 @@ _CONSTANTS = (exp.Literal, exp.Boolean, exp.Interval, exp.CurrentDate)
 
 
 def typeof(call: FlinkCall) -> str:
-    """TYPEOF: the name says whether a value can be NULL, which isn't known of every call."""
+    """TYPEOF: the name ends with NOT NULL if a value can't be NULL, which isn't known of every call."""
     value, constant = call.args[0], call.literals[0]
     nullable = call.nullable[0]
     if call.types[0] == "void" or value.upper() == "NULL":
@@ -79,7 +79,7 @@ def typeof(call: FlinkCall) -> str:
 
 
 def _name(type_: str | None, in_full: bool) -> str | None:
-    """Flink's name of a Spark type; None for one that nobody knows, such as a time, whose digits Spark hasn't."""
+    """Flink's name of a Spark type; None if it isn't known, as for a TIMESTAMP, whose precision Spark hasn't."""
     if type_ is None:
         return None
     if types.is_decimal(type_):

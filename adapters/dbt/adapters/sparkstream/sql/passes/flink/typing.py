@@ -24,14 +24,14 @@ from dbt.adapters.sparkstream.sql.passes.flink.typenames import length_type
 
 
 def _interval(node: exp.Interval, of: TypeOf, numbers: Numbers) -> str | None:
-    """`INTERVAL '1' DAY`."""
+    """Type of `INTERVAL '1' DAY`."""
     unit = node.args.get("unit")
     first = unit.this if isinstance(unit, exp.IntervalSpan) else unit
     return "interval" if first is None else length_type(str(first.name or first.sql()))
 
 
 def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
-    """A constant; the 0 of `0.5` is a digit."""
+    """Type of a constant; the 0 of `0.5` counts as a digit."""
     whole, point, fraction = node.name.partition(".")
     if not node.is_string and point and whole.startswith("0") and (whole + fraction).isdecimal():
         return f"decimal({len(whole + fraction)},{len(fraction)})"
@@ -39,7 +39,7 @@ def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
-    """`FLOOR(x)` of a DECIMAL(10,2) is a DECIMAL(10,0); of other types, and in `FLOOR(ts TO HOUR)`, it stays."""
+    """Type of `FLOOR(x)`: of a DECIMAL(10,2) a DECIMAL(10,0); other types stay, also in `FLOOR(ts TO HOUR)`."""
     type_ = of(node.this)
     if type_ is None or node.args.get("to") or not is_decimal(type_):
         return type_
@@ -47,7 +47,7 @@ def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _json(node: JsonPath, of: TypeOf, numbers: Numbers) -> str | None:
-    """JSON_EXISTS is a BOOLEAN; JSON_VALUE and JSON_QUERY are texts, or have the type behind RETURNING."""
+    """Type of JSON_EXISTS, a BOOLEAN, and of JSON_VALUE and JSON_QUERY, a text or the type behind RETURNING."""
     to = node.args.get("returning")
     if node.args["kind"] == "EXISTS":
         return "boolean"
@@ -57,13 +57,13 @@ def _json(node: JsonPath, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _word(node: exp.Column, of: TypeOf, numbers: Numbers) -> str | None:
-    """LOCALTIMESTAMP, LOCALTIME and CURRENT_TIME, which Flink reserves, look like columns."""
+    """Type of LOCALTIMESTAMP, LOCALTIME and CURRENT_TIME, reserved words that look like columns; else None."""
     clock = word(node)
     return WORDS[clock][1] if clock else None
 
 
 def _bracket(node: exp.Bracket, of: TypeOf, numbers: Numbers) -> str | None:
-    """`MAP['a', 1]`, a field of a row, or an element."""
+    """Type of `MAP['a', 1]`, of a field of a row, or of an element."""
     if not is_map_constructor(node):
         row = of(node.this)
         if row == VARIANT:
