@@ -59,7 +59,7 @@ class FrameAggregate:
 def _listed(
     rule: ArrayRule, arguments: str = "x", returns: FunctionRule | None = None, *, ordered: bool = True
 ) -> FrameAggregate:
-    """A function that no aggregate of Spark's says."""
+    """Record of a function that is written over an array, as no aggregate of Spark computes it."""
     return FrameAggregate(returns, ordered, arguments, rule, listed=True)
 
 
@@ -68,7 +68,7 @@ def _of(names: Iterable[str], record: FrameAggregate) -> dict[str, FrameAggregat
 
 
 def _folded(name: str, condition: str | None = None) -> ArrayRule:
-    """SUM, COUNT, MIN, MAX or AVG, of the rows that meet a condition."""
+    """Rule of SUM, COUNT, MIN, MAX or AVG of the rows that meet a condition."""
     return lambda call, rows: lists.fold(name, rows, condition)
 
 
@@ -92,7 +92,7 @@ def _by_category(name: str, arguments: str, choose: Callable[[str, str], str] | 
 
 
 def _deviation(sample: bool, squared: bool) -> ArrayRule:
-    """A standard deviation or, squared, a variance."""
+    """Rule of a standard deviation or, squared, a variance."""
     return lambda call, rows: lists.deviation(rows, sample=sample, squared=squared)
 
 
@@ -178,6 +178,6 @@ RANKS = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "PERCENT_RANK", 
 
 
 def usage(name: str) -> str:
-    """How a call of a function is written: `sum_where(x, condition)`."""
+    """Form of a call of a function, for hints: `sum_where(x, condition)`."""
     record = AGGREGATES.get(name.upper().removeprefix("FZ_"))
     return f"{name.lower()}({record.arguments if record else 'x'})"

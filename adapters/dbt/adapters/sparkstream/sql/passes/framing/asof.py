@@ -35,14 +35,14 @@ _Sides = tuple[exp.Expr, exp.Expr]
 
 @dataclass
 class _AsOf:
-    """What the condition of a join says.
+    """Condition of an ASOF JOIN, or of a LAST JOIN of that kind, in its parts.
 
     Attributes:
         right: the name of the right table.
         time: the two times.
         comparison: of the left time with the right one: GTE, GT, LTE or LT.
         keys: the two sides of each equality.
-        strict: those of the keys in which a NULL equals nothing.
+        strict: the keys in which a NULL equals nothing.
         conditions: of the right table alone.
     """
 
@@ -55,7 +55,7 @@ class _AsOf:
 
     @property
     def order(self) -> str:
-        """Rows in the order in which the last row of the right table is the match; equal times meet or don't."""
+        """ORDER BY in which the last right row before a left row is its match; equal times match for >= and <= only."""
         backward = self.comparison in (exp.GTE, exp.GT)
         exact = self.comparison in (exp.GTE, exp.LTE)
         return f"ORDER BY __time{'' if backward else ' DESC NULLS FIRST'}, __is_left{'' if exact else ' DESC'}"
@@ -69,7 +69,7 @@ def as_of(select: FramedSelect, joins: list[LastJoin], head: Span, loose: list[s
 
     Args:
         joins: all joins of the SELECT.
-        head: what stands in FROM before them.
+        head: the relation in FROM before them.
         loose: the columns that the SELECT names without a table.
     """
     names = [name_of(table) for table in sources(select.select)]
@@ -133,7 +133,7 @@ _SHAPE = "write FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k, 
 
 
 def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
-    """The condition, if it is a comparison of two times, equalities, and what concerns the right table alone."""
+    """A join's condition: a comparison of times, equalities, conditions of the right table; None for another."""
     parts = list(conjuncts(join.args["on"])) if join.args.get("on") else []
     keys: list[_Sides] = []
     strict: list[_Sides] = []
@@ -168,7 +168,7 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
 
 
 def _compared(select: FramedSelect, node: exp.Expr, right: str) -> tuple[_Sides, type[exp.Expr]] | None:
-    """Left and right side of a comparison such as `l.ts >= r.ts` or `r.ts <= l.ts`, and the former way to write it."""
+    """Left and right side of a comparison such as `l.ts >= r.ts` or `r.ts <= l.ts`, and the operator in this order."""
     node = node.unnest()
     kind: type[exp.Expr] = type(node)
     if kind not in _MIRRORED:
@@ -194,7 +194,7 @@ def _looks_back(
 
 
 def _comparable(select: FramedSelect, join: LastJoin, sides: _Sides) -> bool:
-    """Whether one column can hold both sides of a comparison: a string and a number would both become strings."""
+    """True if one column can hold both sides of a comparison: a string and a number would both become strings."""
     one, other = map(select.type_of, sides)
     if one == other and one is not None:
         return True

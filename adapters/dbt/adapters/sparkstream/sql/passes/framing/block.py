@@ -16,7 +16,7 @@ class Block:
     Attributes:
         select: its node.
         span: from SELECT to the end of its last clause.
-        projections: where each item of the SELECT list stands, with its alias.
+        projections: span of each item of the SELECT list, with its alias.
         clauses: clause -> the span from its keyword to its end.
     """
 
@@ -83,7 +83,7 @@ class Block:
 
 
 def holding(span: Span, spans: Sequence[Span]) -> int | None:
-    """Which of some spans a span lies in; None if it lies in none.
+    """Index of the span that holds a span; None if none does.
 
     Args:
         spans: spans side by side, in the order of the text, such as the items of a SELECT list.
@@ -93,5 +93,5 @@ def holding(span: Span, spans: Sequence[Span]) -> int | None:
 
 
 def inside(inner: Span, outer: Span) -> bool:
-    """Whether a span lies within another, or is the same."""
+    """True if a span lies within another, or is the same."""
     return outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, inside
 
 _BEHIND_CALL = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
-"""What stands between a call and OVER."""
+"""Nodes that may stand between a call and OVER."""
 
 
 @dataclass(eq=False)
@@ -23,7 +23,7 @@ class Window:
     """A window of ours in a SELECT.
 
     Attributes:
-        name: its name as the text has it, or None if it stands in OVER itself.
+        name: its name as the text has it, or None if it is written in OVER.
         place: where to point in errors.
     """
 
@@ -131,7 +131,7 @@ def find_calls(source: Source, block: Block, windows: dict[str, Window | None]) 
 
 
 def _spread(inner: Call, over: Call) -> bool:
-    """Whether a call with OVER is an inner call, which gets the place of OVER, or stands within one."""
+    """True if a call with OVER is an inner call, or within one; the inner call then spans its OVER, too."""
     if inner.call == over.call:
         inner.span = over.span
         return True
@@ -171,7 +171,7 @@ def _read(source: Source, node: exp.Window, window: Window) -> Call | None:
 
 
 def read_call(source: Source, function: exp.Anonymous, window: Window) -> Call:
-    """Reads a call."""
+    """A call of a function over a window, and the aggregates in its arguments."""
     place, arguments = source.call_span(function), function.expressions
     distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
     if distinct:

@@ -24,7 +24,7 @@ _TYPES = {
     **{"SMALLINT": "int16", "INT": "int32", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool"},
     **{"TEXT": "string", "VARCHAR": "string", "TIMESTAMPTZ": "timestamp", "TIMESTAMPLTZ": "timestamp"},
 }
-"""Types, which are functions too, by other names than OpenMLDB's own."""
+"""Other name of a type, which is a function, too -> OpenMLDB's own name."""
 
 
 NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Dot, exp.Star)
@@ -38,7 +38,7 @@ def counted_name(select: exp.Select, index: int) -> str | None:
 
 
 def column_name(source: Source, node: exp.Expr) -> str:
-    """The name of a column that an expression is without an alias."""
+    """Name of an expression's column without an alias, as OpenMLDB prints it."""
     return _printed(source, node).replace("`", "") or "''"
 
 

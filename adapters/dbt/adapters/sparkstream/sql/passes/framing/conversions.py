@@ -42,7 +42,7 @@ def text(type_: str | None) -> Around | None:
 
 
 COMPACT = ", '^([0-9]{4})([0-9]{2})([0-9]{2})$', '$1-$2-$3')"
-"""What stands behind the text of a day in regexp_replace, to put it into Spark's form."""
+"""End of a regexp_replace behind the text of a day, which makes 2020-05-22 of 20200522."""
 
 
 def dashed(value: exp.Expr, type_: str | None) -> Around:
@@ -53,7 +53,7 @@ def dashed(value: exp.Expr, type_: str | None) -> Around:
 
 
 def _millis(value: exp.Expr, type_: str | None) -> Around | None:
-    """To BIGINT, which goes by milliseconds in OpenMLDB and by seconds in Spark."""
+    """Conversion to BIGINT, which goes by milliseconds in OpenMLDB and by seconds in Spark."""
     if type_ is None:
         return by_type(
             "CASE WHEN typeof(v) = 'timestamp' THEN unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) "
@@ -63,7 +63,7 @@ def _millis(value: exp.Expr, type_: str | None) -> Around | None:
 
 
 def _whole(name: str) -> Conversion:
-    """To a whole number: a time gives its milliseconds, a text such as `a1` NULL."""
+    """Conversion to a whole number: a time gives its milliseconds, a text such as `a1` NULL."""
 
     def of(value: exp.Expr, type_: str | None) -> Around | None:
         if type_ == "timestamp":
@@ -84,7 +84,7 @@ def _fractional(name: str) -> Conversion:
 
 
 def _of_likely_time(name: str) -> Around:
-    """To a number other than BIGINT, of a column that may be a time or a number.
+    """Conversion to a number other than BIGINT, of a column that may be a time or a number.
 
     Args:
         name: the function that converts, such as `INT`.
@@ -97,7 +97,7 @@ def _of_likely_time(name: str) -> Around:
 
 
 def _from_millis(value: exp.Expr, type_: str | None) -> Around | None:
-    """To TIMESTAMP, of a number of milliseconds, or of the text of a time or a day.
+    """Conversion to TIMESTAMP, of a number of milliseconds, or of the text of a time or a day.
 
     A fraction of a millisecond is cut off, and TRUE is one millisecond, where Spark reads seconds.
     """
@@ -123,7 +123,7 @@ def _date(value: exp.Expr, type_: str | None) -> Around | None:
 
 
 _NUMBERS = frozenset(("INT", "INT32", "SMALLINT", "INT16", "FLOAT", "DOUBLE"))
-"""Functions to numbers, but for BIGINT."""
+"""Functions that convert to numbers, except BIGINT."""
 
 CONVERSIONS: dict[str, Conversion] = {
     "BIGINT": _millis,
@@ -138,20 +138,20 @@ CONVERSIONS: dict[str, Conversion] = {
     "DATE": _date,
     "STRING": lambda value, type_: text(type_),
 }
-"""Function -> what stands around its argument in Spark SQL."""
+"""Function -> rule that gives the Spark SQL around its argument."""
 SPARK_TYPES = {"BOOL": "BOOLEAN", "INT16": "SMALLINT", "INT32": "INT", "INT64": "BIGINT", "VARCHAR": "STRING"}
-"""Types of OpenMLDB's by their names -> Spark's."""
+"""Name of a type in OpenMLDB -> Spark's name."""
 TYPES_OF_CONVERSIONS = {name: SPARK_TYPES.get(name, name).lower() for name in CONVERSIONS}
 """Function -> the Spark type that it converts to."""
 
 
 def conversion(name: str, value: exp.Expr, type_: str | None, *, timed: bool) -> Around | None:
-    """What stands around the argument of a conversion in Spark SQL; None where Spark's own does the same.
+    """Spark SQL around the argument of a conversion; None where Spark's own conversion gives the same.
 
     Args:
         name: the function that converts, such as `INT`.
         type_: the type of the value, if it is known.
-        timed: whether the value may well be a time.
+        timed: True if the value may well be a time.
     """
     if type_ == "date" and name in (*_NUMBERS, "BIGINT", "INT64"):
         raise RefusedError("a date is no number: without ANSI, Spark gives NULL", "write datediff(d, '2020-01-01')")

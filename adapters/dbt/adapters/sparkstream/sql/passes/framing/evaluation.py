@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Arguments, r
 
 
 class WindowDefinitions:
-    """The WINDOW clause of the query that the calls stand in."""
+    """The WINDOW clause of the query with the calls."""
 
     def __init__(self, *, inline_unnamed: bool) -> None:
         self._inline = inline_unnamed
@@ -34,7 +34,7 @@ class WindowDefinitions:
         self.definitions: list[list[str]] = []
 
     def over(self, window: Window, spec: str, comment: str | None = None) -> str:
-        """`OVER ...` of a specification, under a name of its window if it has one."""
+        """`OVER ...` of a specification, by the name of its window if it has one."""
         if spec not in self._names:
             if window.name is None and self._inline:
                 return f"OVER ({spec})"
@@ -55,7 +55,7 @@ class Additions:
     """Additions that the calls of a SELECT need; each text once.
 
     Attributes:
-        windows: the windows of the query that the calls stand in.
+        windows: the windows of the query with the calls.
         columns: calls that become columns of the query in FROM: name -> SQL.
         attached: aggregates at every row, which later rows look up: name -> SQL.
     """
@@ -88,10 +88,10 @@ class Additions:
 class Rows:
     """The rows of a frame that an aggregate reads.
 
-    Spark takes FILTER before OVER from 4.2 on, so the aggregates say in their argument which rows they are of.
+    Spark takes FILTER before OVER from 4.2 on, so the aggregates select their rows in their argument.
 
     Attributes:
-        condition: what holds for the rows; empty for all rows of the frame.
+        condition: condition of the rows; empty for all rows of the frame.
     """
 
     condition: str
@@ -130,7 +130,7 @@ class Evaluation:
     """One call over one window.
 
     Attributes:
-        select: the SELECT that it stands in.
+        select: the SELECT that has the call.
         stream: the rows that its window draws from.
         additions: the columns and joins that it needs in its query.
         name: the function, in upper case and without OpenMLDB's prefix FZ_.
@@ -190,7 +190,7 @@ class Evaluation:
 
     @property
     def may_be_time(self) -> bool:
-        """Whether the first argument may well be a time, and its type isn't known."""
+        """True if the first argument may well be a time and its type isn't known, where times are milliseconds."""
         if not self.select.rules.millis or not self.arguments or self.type() is not None:
             return False
         return self.select.may_be_time(self.call.arguments[0])

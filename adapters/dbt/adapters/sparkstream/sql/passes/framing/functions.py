@@ -20,7 +20,7 @@ _BY_ARGUMENT = {
     **dict.fromkeys(("MAX_BY", "MIN_BY"), 1),
     **dict.fromkeys(("ANY_VALUE", "APPROX_TOP_K", "PERCENTILE_CONT", "PERCENTILE_DISC")),
 }
-"""Which argument is NULL where an aggregate passes over a row, if not the first; None where FILTER has to say so."""
+"""Aggregate -> index of the argument whose NULL skips a row, if not 0; None where only FILTER skips rows."""
 
 
 def call_sql(aggregate: Evaluation) -> str:
@@ -116,7 +116,7 @@ def _basic(aggregate: Evaluation, name: str, value: str, condition: str | None) 
 
 
 def _wrapped(aggregate: Evaluation, total: str, value: str) -> str:
-    """A sum in the type of its argument, which it overflows silently (OpenMLDB)."""
+    """Sum in the type of its argument, with silent overflow in OpenMLDB."""
     if not aggregate.select.rules.narrow_sums:
         return total
     type_ = aggregate.type()
@@ -150,7 +150,7 @@ def _exp_avg(aggregate: Evaluation) -> str:
 
 
 def _counted(aggregate: Evaluation, value: str) -> str:
-    """What DISTINCT_COUNT counts: NULL counts as the zero of its type; NULL of a DATE is one more value."""
+    """Value that DISTINCT_COUNT counts: for NULL the zero of its type; NULL of a DATE is one more value."""
     type_ = aggregate.type()
     if type_ in _ZEROS:
         return f"coalesce({value}, {_ZEROS[type_]})"

@@ -16,7 +16,7 @@ class Insertions:
         self._appended: dict[int, str] = defaultdict(str)
 
     def wrap(self, span: Span, around: tuple[str, str]) -> None:
-        """Inserts a text before a piece and one behind it; what is wrapped first is outermost, of the same piece."""
+        """Inserts one text before a piece and one behind it; of the same piece, the first texts are outermost."""
         self._around.append((span, around))
 
     def append(self, place: int, text: str) -> None:

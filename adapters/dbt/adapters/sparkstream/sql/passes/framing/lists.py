@@ -1,4 +1,4 @@
-"""Functions over the rows of a frame as an array, for what no aggregate of Spark's says.
+"""Functions over the rows of a frame as an array, for what no aggregate of Spark computes.
 
 `rows` is the SQL of an array of structs, newest row first, with a field for every argument: a0, a1, ...
 """

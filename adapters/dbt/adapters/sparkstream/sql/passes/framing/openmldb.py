@@ -52,7 +52,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.times import (
 _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
-"""The operands of an operator, or what IN and BETWEEN compare, with their types."""
+"""Operands of an operator, or of IN and BETWEEN, with their types."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_BOOLEAN = ("(", " <> 0)")
 _TO_MILLIS = ("unix_millis(", ")")
@@ -60,7 +60,7 @@ _WHOLE = Frame(Kind.ROWS, None, 0)
 _IN_ORDER = frozenset({"LAG", "AT", "EW_AVG", "DRAWDOWN", "NTH_VALUE_WHERE"})
 """Functions that need the order of a window."""
 _OTHER_SUMS = ("smallint", "int", "float", "timestamp", None)
-"""Arguments of SUM whose sum is of another type in Spark; None is a type that isn't known."""
+"""Types of SUM's argument whose sum has another type in Spark; None is an unknown type."""
 
 
 class _Group(Evaluation):
@@ -77,7 +77,7 @@ class _Group(Evaluation):
 
 
 class OpenMLDBSpelling:
-    """Edits what OpenMLDB has and Spark has not, or has otherwise."""
+    """Edits syntax and functions of OpenMLDB that Spark has not, or has otherwise."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
@@ -228,7 +228,7 @@ class OpenMLDBSpelling:
             yield edit_to((value[1], whole[1]), around[1])
 
     def _substring(self, node: exp.Substring) -> Iterator[Edit]:
-        """A text from before its first character, or of place 0, is empty; Spark takes what there is."""
+        """SUBSTRING from place 0, or from before the first character, is empty; Spark gives what follows."""
         start = node.args.get("start")
         if SPAN not in node.meta or start is None or (isinstance(start, exp.Literal) and start.name.strip("0")):
             return
@@ -257,7 +257,7 @@ class OpenMLDBSpelling:
 
     # -- operators -----------------------------------------------------------------------------------
     def _operands(self, node: exp.Expr) -> None:
-        """A TIMESTAMP with a number is a number of milliseconds; a number is a condition, and a BOOL a number."""
+        """Converts operands: a TIMESTAMP with a number to milliseconds, a number to a condition, a BOOL to a number."""
         if isinstance(node, exp.Xor):
             self._wrap(node, ("(", ")"))
             for side in (node.left, node.right):
@@ -287,7 +287,7 @@ class OpenMLDBSpelling:
             self._computed(node, sides)
 
     def _compared(self, node: exp.Expr, sides: Sides) -> None:
-        """A comparison of a TIMESTAMP with a number goes by milliseconds, one with a text by texts."""
+        """Converts what is compared: a TIMESTAMP and a number as milliseconds, a number or BOOL and a text as texts."""
         types = [type_ for _, type_ in sides]
         if None in types and any(is_millis(side) for side, _ in sides):
             self._wrap_all(sides, None, CONVERSIONS["BIGINT"](node, None) or ("", ""))
@@ -326,7 +326,7 @@ class OpenMLDBSpelling:
                 self._wrap(number, shift(self._source.written(column), number))
 
     def _wrap_all(self, sides: Sides, type_: str | None, around: Around) -> None:
-        """Writes something around the sides of a type."""
+        """Writes texts around the sides of a type."""
         for side, of in sides:
             if of == type_:
                 self._wrap(side, around)
@@ -336,7 +336,7 @@ class OpenMLDBSpelling:
         return self._resolver.type(node, enclosing(user, exp.Select) or NO_SELECT)
 
     def _wrap(self, node: exp.Expr, around: Around) -> None:
-        """Writes something before and behind an expression."""
+        """Writes texts before and behind an expression."""
         self._inserted.wrap(self._source.span(node), (around[0], around[1]))
 
     def _grouped(self, tree: exp.Expr) -> Iterator[Edit]:

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import TimeBlocks
 
 _SUBTRACTED = ("SUM", "COUNT", "AVG")
-"""Aggregates that may be said with running ones, depending on the type of what they aggregate."""
+"""Aggregates that may come from running ones, depending on the type of their argument."""
 
 
 class Plan:
@@ -70,7 +70,7 @@ class Plan:
                     stream.arrival = (*stream.arrival[:-1], "monotonically_increasing_id()")
 
     def _say_how(self, stream: Stream, calls: list[Call]) -> None:
-        """Whether the calls over a stream are said with running aggregates, or its rows are numbered."""
+        """Sets a stream `running` if its calls come from running aggregates, or `ordered` if its rows are numbered."""
         if self.inner:
             stream.ordered = True
         elif self._select.running and stream.measures and calls and all(map(self._runs, calls)):
@@ -80,7 +80,7 @@ class Plan:
             stream.ordered = any(needs_order(frame) or (by_key(frame) and _keeps_order(call)) for call, frame in frames)
 
     def _blocks(self) -> TimeBlocks | None:
-        """The blocks of time by which all streams are split; None, with notes, where a window can't be."""
+        """Blocks of time that split all streams; None if a window can't be split, with the reasons in `whole`."""
         windows = list({id(call.window): call.window for call in self._select.calls}.values())
         streams = [self._stream_of[id(window)] for window in windows]
         for window, stream in zip(windows, streams, strict=True):
@@ -104,7 +104,7 @@ class Plan:
         return TimeBlocks(streams[0].wide_key, 0, back, MICROS["MILLISECOND"] if millis else None)
 
     def _runs(self, call: Call) -> bool:
-        """Whether a call can be said with running aggregates."""
+        """True if a call can be computed from running aggregates."""
         name = call.name.removeprefix("FZ_").removesuffix("_WHERE")
         if not runs(call.window.spec.frame) or name not in _SUBTRACTED or call.distinct or call.inner:
             return False
@@ -131,7 +131,7 @@ class Plan:
 
     @property
     def numbers_arrival(self) -> bool:
-        """Whether rows get a number in the order in which Spark reads them."""
+        """True if rows get a number in the order in which Spark reads them."""
         return any(ARRIVAL in s.arrival for s in self.streams)
 
     def _stream(self, spec: WindowSpec) -> Stream:
@@ -172,7 +172,7 @@ class Plan:
         return stream
 
     def _union_names(self, spec: WindowSpec) -> list[tuple[str, int]]:
-        """What tells the UNION tables of a window apart: the text, and its place among equal texts."""
+        """Keys of the UNION tables of a window: the text of each, and its place among equal texts."""
         texts = [self._select.render(union.meta[SPAN]) for union in spec.unions]
         return [(text, texts[:i].count(text)) for i, text in enumerate(texts)]
 
@@ -182,7 +182,7 @@ class Plan:
 
     @cached_property
     def _has_rowtime(self) -> bool:
-        """Whether the rows have a ROWTIME, as far as is known: from the schema, else because the SELECT names it."""
+        """True if the rows have a ROWTIME: by the schema or, where that isn't complete, as the SELECT names it."""
         select = self._select.select
         tables = sources(select)[:1] if self._relation.qualified else sources(select)
         known = [self._select.resolver.columns(table) for table in tables]
@@ -206,7 +206,7 @@ class Plan:
 
 
 def _keeps_order(call: Call) -> bool:
-    """Whether a call's result depends on the order of rows with equal keys."""
+    """True if a call's result may depend on the order of rows with equal keys."""
     return call.name not in AGGREGATES or AGGREGATES[call.name].ordered or any(map(_keeps_order, call.inner))
 
 
@@ -273,7 +273,7 @@ def _check_union(select: FramedSelect, relation: Relation, union: exp.Expr) -> l
 
 
 def _compare(select: FramedSelect, union: exp.Expr, wanted: list[Column], given: list[Column]) -> bool:
-    """Compares columns; whether everything about them was known."""
+    """Checks that a UNION table has the columns of FROM; returns True if all their types are known."""
     place = union.meta[SPAN]
     listed = ", ".join(f"{c.name} {c.type or ''}".strip() for c in wanted)
     hint = f"select the columns of FROM, in this order: {listed}"

@@ -1,6 +1,6 @@
 """A SELECT with windows of ours, or with LAST JOIN, as a SELECT that Spark has.
 
-Where Spark's own frames say it, calls and windows are rewritten where they stand. Else FROM becomes a subquery that
+Where Spark's own frames suffice, calls and windows are rewritten in their place. Else FROM becomes a subquery that
 numbers the rows; and where rows of UNION tables come in, or a call has a call in its argument, the calls
 become columns of that subquery:
 
@@ -51,8 +51,8 @@ class Frames:
         skewed: whether one key has most of the rows, which are split by time (see `optimize/timeblocks`).
 
     Attributes:
-        summed: the frames whose aggregates do, in words, when the edits are made.
-        whole: where windows stand whose rows aren't split though `skewed`, their frames in words, and why.
+        summed: the frames whose aggregates come from running ones, in words; filled as the edits are made.
+        whole: windows whose rows aren't split though `skewed`: span, frame in words, and reason.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Lowering:
     """Writes the calls of a SELECT.
 
     Attributes:
-        additions: what the calls need beside them.
+        additions: the columns and windows that the calls need.
     """
 
     def __init__(self, select: FramedSelect, plan: Plan) -> None:
@@ -110,7 +110,7 @@ class Lowering:
         self.additions = Additions(inline_unnamed=not plan.inner and not plan.ordered)
 
     def call(self, call: Call) -> str:
-        """What stands in the place of an outermost call."""
+        """Spark SQL in the place of an outermost call."""
         if not call.is_aggregate:  # OVER belongs to the aggregates within
             return self._select.block.text(call.call, [(c.span, self._placed(c)) for c in call.inner])
         return self._placed(call)
@@ -179,7 +179,7 @@ class Query:
 
     # -- the text ------------------------------------------------------------------------------------
     def text(self) -> str:
-        """The SELECT as Spark has it."""
+        """The SELECT as Spark SQL."""
         select, condition = self._select, self.block.condition()
         self._relation = relation_of(select)
         if not any(select.windows.values()) and not select.calls:
@@ -212,7 +212,7 @@ class Query:
         return Select(["*", *items], query, self._relation.alias or "", where=[condition] if condition else [])
 
     def _guarded(self, condition: str | None) -> str | None:
-        """A condition and the guards."""
+        """A condition and the guards of the keys, joined by AND; None without any."""
         guards = self._plan.key_guards()
         both = [
             f"({condition})" if guards and condition and re.search(r"\bor\b", condition, re.I) else condition,
@@ -221,7 +221,7 @@ class Query:
         return " AND ".join(c for c in both if c) or None
 
     def _ordered(self, condition: str | None) -> Select:
-        """The query that gives the rows with their order, and what is attached to them."""
+        """Query of the rows with their order, and with the columns that are attached to them."""
         plan, relation = self._plan, self._relation
         keys = [f"{s.key_sql()} AS {s.key_column}" for s in plan.ordered]
         keys += [plan.blocks.column] if plan.blocks else []
@@ -274,7 +274,7 @@ class Query:
         """The SELECT as written with other calls, FROM, WHERE and windows.
 
         Args:
-            rows: the lines of what stands in FROM.
+            rows: the lines of the relation in FROM.
             plain: whether the calls have become columns.
         """
         block = self.block
@@ -290,7 +290,7 @@ class Query:
             start, end = clauses["qualify"][0] + len("qualify"), clauses["qualify"][1]
             condition = block.text(block.trim((start, end)), pieces)
             pieces = [piece for piece in pieces if not inside(piece[0], (start, end))]
-            # Spark takes QUALIFY beside a window alone; this window it never computes.
+            # Spark takes QUALIFY only with a window; it never computes this window.
             pieces.append(((start, end), f" ({condition}) AND (TRUE OR count(1) OVER () > 0)"))
         indent = self._select.source.indent(block.span[0])
         start, end = clauses["from"]

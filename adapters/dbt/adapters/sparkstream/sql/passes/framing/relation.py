@@ -19,14 +19,14 @@ from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, MARK
 
 @dataclass
 class Relation:
-    """What stands in FROM.
+    """Relation in FROM, as Spark SQL.
 
     Attributes:
         lines: its text.
-        names: by which names the SELECT knows its tables.
+        names: the names of its tables and laterals in the SELECT.
         loose: columns that the SELECT names without a table.
         structured: whether every table is a struct column of its name.
-        flat: whether rows of UNION tables join its rows, and nobody knows which columns are of which table: then
+        flat: whether rows of UNION tables join its rows, and the table of each column isn't known: then
             columns stand side by side, under their names alone.
         columns: where rows of UNION tables join its rows otherwise, the columns of each table.
         marked: whether the first table holds a request's row.
@@ -43,7 +43,7 @@ class Relation:
 
     @property
     def qualified(self) -> bool:
-        """Whether columns go by their table's name too."""
+        """True if columns keep their table's name, as in `t.x`."""
         return self.several and not self.flat
 
     @property
@@ -57,7 +57,7 @@ class Relation:
 
     @property
     def items(self) -> list[str]:
-        """What to select from it, so that every column keeps its name."""
+        """Items to select from the relation, so that every column keeps its name."""
         if self.flat:
             if self.marked:
                 return [f"{self.first}.* EXCEPT ({MARK})", *(f"{n}.*" for n in self.names[1:]), f"{self.first}.{MARK}"]
@@ -69,7 +69,7 @@ class Relation:
         return [*(f"struct({name}.*) AS {name}" for name in self.names), *self.loose]
 
     def union(self, table: str) -> tuple[list[str], str]:
-        """Further columns to select of a UNION table, and the table."""
+        """Items to select from a UNION table, and the table in FROM."""
         if not self.columns:
             return ["*"], table
         items: list[str] = []
@@ -83,7 +83,7 @@ class Relation:
 
 
 def relation_of(select: FramedSelect) -> Relation:
-    """What stands in a SELECT's FROM, as Spark has it."""
+    """Relation in a SELECT's FROM, with LAST JOIN as joins of Spark."""
     block = select.block
     start, end = block.clauses["from"]
     span = block.trim((start + len("from"), end))
@@ -148,7 +148,7 @@ def _loose(select: FramedSelect) -> list[str]:
 
 # -- LAST JOIN -----------------------------------------------------------------------------------------
 def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str] | None:
-    """A left join with one row for each key, if the condition is equality and what concerns the right table alone."""
+    """Lines of a left join with one row for each key, if ON has only equalities and conditions of the right table."""
     right = name_of(join.this)
     if right is None:
         return None

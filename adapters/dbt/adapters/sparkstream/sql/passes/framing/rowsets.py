@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 
 PEERS = 2**20
-"""K: at most so many rows of a partition may have the same key."""
+"""K: the most rows of a partition that may have the same key."""
 
 Literal = Callable[[int], str]
 """Writes a distance between orders as a literal of their type."""
@@ -87,7 +87,7 @@ def reach_end(frame: Frame, literal: Literal) -> str:
 
 
 def needs_order(frame: Frame) -> bool:
-    """Whether a frame can't be said without orders: by rows or, if it ends before the current row, by key."""
+    """True if a frame needs orders: ROWS can't express it, nor RANGE by key if it ends before the current row."""
     if frame.exclude_time or frame.instance_not_in_window:
         return not (
             frame.kind is Kind.ROWS_RANGE and frame.end and not frame.instance_not_in_window and not frame.maxsize
@@ -100,18 +100,18 @@ def needs_order(frame: Frame) -> bool:
 
 
 def runs(frame: Frame) -> bool:
-    """Whether a frame's rows are all rows up to the current one, or before it, without rows whose key is too old."""
+    """True if a frame holds all rows up to the current one, or before it, except rows whose key is too old."""
     flags = frame.maxsize is not None or frame.exclude_time or frame.instance_not_in_window
     return frame.kind is Kind.ROWS_RANGE and frame.start is not None and frame.end == 0 and not flags
 
 
 def by_key(frame: Frame) -> bool:
-    """Whether a frame is SQL's RANGE over the key."""
+    """True if a frame is SQL's RANGE over the key."""
     return frame.kind is Kind.ROWS_RANGE and frame.end > 0 and not needs_order(frame)
 
 
 def rows_between(start: int | None, end: int) -> str:
-    """A Spark frame that counts rows; more than fit Spark's count are all."""
+    """Spark frame of so many rows; a start of 2^31 or more is unbounded."""
     first = "CURRENT ROW" if start == 0 else f"{start} PRECEDING"
     if start is None or start >= 2**31:
         first = "UNBOUNDED PRECEDING"
@@ -124,7 +124,7 @@ def row_set(frame: Frame, *, unions: bool, literal: Literal, keyed: bool = False
     Args:
         unions: whether the window has UNION tables.
         literal: writes distances between orders.
-        keyed: whether the stream is ordered by the key itself, for a frame that `by_key` says is SQL's RANGE.
+        keyed: whether the stream is ordered by the key itself, for a frame that is SQL's RANGE (`by_key`).
         running: whether its aggregates can be subtracted, for a frame that `runs`.
     """
     if running and frame.start is not None:

@@ -76,7 +76,7 @@ _FORMATS = {
 
 
 def _date_format(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    """Formats as strftime's: '%Y-%m-%d'."""
+    """SQL of DATE_FORMAT by a format of strftime: '%Y-%m-%d'."""
     if len(arguments) != 2:
         return None
     pattern = arguments[1]
@@ -126,7 +126,7 @@ _QUOTED = "concat('\\\\Q', {}, '\\\\E')"
 
 
 def _split(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    """Spark's delimiter is a regular expression."""
+    """SQL of SPLIT by a text; Spark's delimiter is a regular expression."""
     if len(arguments) != 2:
         return None
     delimiter = arguments[1]
@@ -158,7 +158,7 @@ def _except(part: int) -> ScalarRule:
 
 # -- numbers and times -----------------------------------------------------------------------------------
 def _edge(operator: str) -> ScalarRule:
-    """MAXIMUM and MINIMUM are the second value where one is NULL, as no comparison holds."""
+    """Rule of MAXIMUM and MINIMUM: the second value where one is NULL, as no comparison holds."""
     return _fixed(*named("ab", f"IF(v.a {operator} v.b, v.a, v.b)"))
 
 
@@ -178,7 +178,7 @@ def _truncate(type_: str | None) -> Around:
 
 
 def _absolute(type_: str | None) -> Around | None:
-    """An INT of a SMALLINT, and a DOUBLE of a FLOAT."""
+    """SQL of ABS: an INT of a SMALLINT, and a DOUBLE of a FLOAT."""
     to = {"smallint": "INT", "float": "DOUBLE"}.get(type_ or "")
     return ("abs(CAST(", f" AS {to}))") if to else None
 
@@ -192,7 +192,7 @@ def _hex(type_: str | None) -> Around | None:
 
 
 def _of_float(name: str) -> ScalarRule:
-    """A FLOAT if all arguments are FLOATs."""
+    """Rule of a function that gives a FLOAT if all arguments are FLOATs."""
 
     def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
         if set(types) != {"float"}:
@@ -203,7 +203,7 @@ def _of_float(name: str) -> ScalarRule:
 
 
 def _logarithm(name: str) -> ScalarRule:
-    """Of 0 it is minus infinity, of less it is no number; Spark has NULL for both."""
+    """Rule of a logarithm: minus infinity of 0, and NaN of less; Spark gives NULL for both."""
 
     def rule(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
         if len(arguments) != 1 or isinstance(arguments[0], exp.Literal):
@@ -215,7 +215,7 @@ def _logarithm(name: str) -> ScalarRule:
 
 
 def _field(name: str) -> ScalarRule:
-    """A part of a time, which may be given in milliseconds."""
+    """Rule of a part of a time, which may be given in milliseconds."""
     return _of_one(lambda type_: (f"{name}(timestamp_millis(", "))") if type_ in INTEGERS else None)
 
 
@@ -237,7 +237,7 @@ _HAVERSINE = (
 
 
 def _unix_timestamp(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    """Of a text, a time that it says as OpenMLDB writes it."""
+    """SQL of UNIX_TIMESTAMP of a text, which holds a time or a day as OpenMLDB writes it."""
     if len(arguments) != 1 or types[0] in ("timestamp", "date"):
         return None
     before, behind = dashed(arguments[0], types[0])
@@ -252,7 +252,7 @@ def _atan(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around 
 
 # -- types -------------------------------------------------------------------------------------------------
 def instead(replaced: Mapping[str, str]) -> FunctionRule:
-    """The type of the first argument, or what `replaced` has for this type."""
+    """Rule of a type: the first argument's type, or the type that `replaced` has for it."""
     return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
 
 
@@ -262,13 +262,13 @@ _INT, _BOOLEAN, _STRING = always("int"), always("boolean"), always("string")
 
 
 def _float_type(types: Types, numbers: Numbers) -> str | None:
-    """A FLOAT if all arguments are FLOATs."""
+    """FLOAT if all arguments are FLOATs, else DOUBLE."""
     return "float" if set(types) == {"float"} else "double"
 
 
 # -- the table ---------------------------------------------------------------------------------------------
 def _as_number(value: exp.Expr, type_: str | None) -> Around | None:
-    """A BOOL is a number."""
+    """SQL around a BOOL that makes a number of it; None for other types."""
     return TO_INT if type_ == "boolean" else None
 
 

@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.times import likely_times, may_
 
 @dataclass(frozen=True)
 class FrameRules:
-    """What a dialect says of calls over frames.
+    """Rules of a dialect for calls over frames.
 
     Attributes:
         millis: a time may stand where a number of milliseconds does.
@@ -59,7 +59,7 @@ class FramedSelect:
     """A SELECT as it is written.
 
     Attributes:
-        source: the text that it stands in.
+        source: the text of its statement.
         select: its node.
         rules: what differs in its dialect.
         arrival: the column that numbers rows in order of arrival, or None.
@@ -100,7 +100,7 @@ class FramedSelect:
 
     @property
     def is_ours(self) -> bool:
-        """Need of a translation: a frame, a function or a join that Spark lacks."""
+        """True if the SELECT has a frame, a function or a join that Spark lacks."""
         return bool(self.calls or self.last_joins or any(self.windows.values()))
 
     def calls_in(self, span: Span) -> list[Call]:
@@ -125,17 +125,17 @@ class FramedSelect:
         return likely_times(self.select)
 
     def may_be_time(self, node: exp.Expr) -> bool:
-        """Whether an expression is a column that may well be a time, or such a column and milliseconds."""
+        """True if an expression is a column that may well be a time, or a column shifted by milliseconds."""
         return may_be_time(node, self._times)
 
     @property
     def has_unions(self) -> bool:
-        """Whether a window has UNION tables."""
+        """True if a window has UNION tables."""
         return any(window.spec.unions for window in self.our_windows)
 
     @cached_property
     def apart(self) -> bool:
-        """Whether joined tables stay apart from rows of UNION tables: then the owner of each column is known."""
+        """True if joined tables stay apart though rows of UNION tables come in: the table of each column is known."""
         tables = sources(self.select)
         if len(tables) < 2 or not self.has_unions or self.requested or self.select.args.get("laterals"):
             return False
@@ -151,7 +151,7 @@ class FramedSelect:
 
 
 def side(select: FramedSelect, node: exp.Expr, right: str) -> str:
-    """Whose columns an expression has: the `right` table's, the `left` tables', `both`, or `unknown`."""
+    """Side whose columns an expression has: `right` or `left` of the join, `both`, or `unknown`."""
     found: set[str] = set()
     for column in node.find_all(exp.Column):
         if column.table:

@@ -28,7 +28,7 @@ def edit_to(span: Span, text: str) -> Edit:
 
 
 def extent(source: Source, tree: exp.Expr) -> Span:
-    """From the first to the last token of a statement."""
+    """Span from the first to the last token of a statement."""
     spans = [node.meta[SPAN] for node in every(tree) if node._meta and SPAN in node.meta]
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else (0, len(source.text))
 
@@ -56,7 +56,7 @@ class SQLstreamSpelling:
             inserted.wrap(self._source.span(elapsed), ("CAST(", ""))
             yield edit_to((behind, end), f" AS INTERVAL {elapsed.args['units']})")
         for call in find(tree, exp.Anonymous):
-            # It says that its value grows, and is the value.
+            # MONOTONIC(x) is x, with a promise that x grows.
             if call.name.upper() == "MONOTONIC" and len(call.expressions) == 1:
                 start = self._source.call_span(call)[0]
                 yield edit_to((start, self._source.span(call.expressions[0])[0]), "(")
@@ -215,7 +215,7 @@ def refuse_what_spark_lacks(source: Source, tree: exp.Expr) -> None:
             )
         if isinstance(node, exp.Column):
             _check_word(source, node)
-        elif isinstance(node, exp.Anonymous) and not isinstance(node.parent, exp.Dot):  # else its author's
+        elif isinstance(node, exp.Anonymous) and not isinstance(node.parent, exp.Dot):  # else a user's own, s.f()
             _check_call(source, node)
 
 

@@ -52,7 +52,7 @@ def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
 
 
 def _length(source: Source, select: exp.Select, window: StreamWindow | None) -> int | None:
-    """How far a window reaches back, in milliseconds; None if it has all rows."""
+    """Milliseconds that a window reaches back: 0 without a window, None if it has all rows."""
     if window is None:
         return 0
     frame = _frame(source, select, window)
@@ -73,7 +73,7 @@ def _frame(source: Source, select: exp.Select, window: StreamWindow) -> Frame:
 
 
 def _times(left: str, right: str, back: int | None, ahead: int | None) -> str:
-    """The times of the right side that a row of the left side meets; empty for all of them."""
+    """Condition on the times of rows that meet, left and right; empty if all do."""
     first = left if back == 0 else f"{left} - {_interval(back)}"
     last = left if ahead == 0 else f"{left} + {_interval(ahead)}"
     if back is None or ahead is None:
@@ -87,7 +87,7 @@ def _interval(millis: int | None) -> str:
 
 
 def _condition(source: Source, on: exp.Expr, times: str) -> Iterator[Edit]:
-    """Adds a condition to the one of a join."""
+    """Adds a condition on times to ON of a join."""
     span: Span = source.span(on)
     if not times:
         return

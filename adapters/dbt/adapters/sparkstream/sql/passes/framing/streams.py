@@ -24,7 +24,7 @@ class Stream:
         number: 1, 2, ... within the SELECT.
         partition: the expressions of PARTITION BY, as Spark SQL.
         key: the expression of ORDER BY, as Spark SQL, or None.
-        key_type: its Spark type, or None where nobody knows.
+        key_type: its Spark type, or None where it isn't known.
         ties: expressions that order rows of the same key; UNION tables and arrival come after them.
         sources: numbers of the UNION tables, oldest among equals last.
         all_sources: whether `sources` holds all UNION tables of the SELECT.
@@ -64,7 +64,7 @@ class Stream:
 
     @property
     def short_key(self) -> bool:
-        """Whether an order fits BIGINT for certain; a timestamp's does until 2109 only."""
+        """True if an order fits BIGINT for certain; a timestamp's does until 2109 only."""
         return self.key is None or self.key_type in ("tinyint", "smallint", "int")
 
     def literal(self, distance: int) -> str:
@@ -90,7 +90,7 @@ class Stream:
 
     @property
     def measures(self) -> bool:
-        """Whether the key is known to be a number to which an offset can be added in a BIGINT."""
+        """True if the key is known to be a time, or a number to which an offset can be added in a BIGINT."""
         return self.key is not None and (self.timed or self.key_type in (*TIMES, "tinyint", "smallint", "int"))
 
     @property

@@ -1,4 +1,4 @@
-"""Columns that may be times or numbers, as nobody knows their types here: SQL that is right for both.
+"""Columns that may be times or numbers, as their types aren't known here: SQL that is right for both.
 
 Both sides of a CASE need one type in Spark; `from_csv` takes the type of its result as a text, which may come from
 `typeof`.
@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import TIME_FUNCTIONS
 _LONG = 1000
 """Least number that, added to a column, may be milliseconds."""
 _DAY = 86_400_000
-"""From so many on, it shows that the column may be a time wherever the statement names it."""
+"""Least number that, added to a column, makes the column a likely time in the whole statement."""
 
 _OF_THEIR_ARGUMENT = frozenset(("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG", "AT"))
 """Functions over windows whose results have the type of their argument."""
@@ -51,17 +51,17 @@ def likely_times(tree: exp.Expr) -> frozenset[str]:
 
 
 def is_millis(node: exp.Expr) -> bool:
-    """Whether a number can only be milliseconds since 1970, or a BIGINT."""
+    """True for a literal of more than ten digits: it can only be milliseconds since 1970, or a BIGINT."""
     return isinstance(node, exp.Literal) and node.is_number and node.name.isdecimal() and len(node.name) > 10
 
 
 def is_whole(number: exp.Literal) -> bool:
-    """Whether a literal is a whole number that BIGINT holds."""
+    """True if a literal is a whole number that BIGINT holds."""
     return not number.is_string and number.name.isdecimal() and int(number.name) < 2**63
 
 
 def is_shift(column: exp.Expr, number: exp.Expr, times: frozenset[str]) -> bool:
-    """Whether `column + number`, of a column whose type isn't known, may be a time and milliseconds.
+    """True if `column + number`, of a column whose type isn't known, may be a time and milliseconds.
 
     Args:
         times: the columns that may well be times.
@@ -80,7 +80,7 @@ def shifted_column(node: exp.Expr) -> exp.Expr:
 
 
 def may_be_time(node: exp.Expr, times: frozenset[str]) -> bool:
-    """Whether an expression is one of the columns that may well be times, or such a column and milliseconds."""
+    """True if an expression is a column that may well be a time, or a column shifted by milliseconds (`is_shift`)."""
     if isinstance(node, exp.Paren):
         return may_be_time(node.this, times)
     if isinstance(node, (exp.Add, exp.Sub)):

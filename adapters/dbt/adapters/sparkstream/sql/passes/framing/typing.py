@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE
 
 
 def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
-    """A number with a point is a DOUBLE in OpenMLDB, which has no DECIMAL; 3L is a BIGINT, and 1.5f a FLOAT."""
+    """Type of a number: a DOUBLE with a point, as OpenMLDB has no DECIMAL; 3L is a BIGINT, and 1.5f a FLOAT."""
     if node.is_number and node.name[-1].upper() in "LF":
         return "bigint" if node.name[-1].upper() == "L" else "float"
     if node.is_number and not node.name.isdecimal():
@@ -21,7 +21,7 @@ def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
-    """A TIMESTAMP and a number of milliseconds give a TIMESTAMP, and a BOOL is a number."""
+    """Type of arithmetic: a TIMESTAMP and a number of milliseconds give a TIMESTAMP, and a BOOL is a number."""
     types = [of(node.left), of(node.right)]
     if "timestamp" in types:
         timed = isinstance(node, (exp.Add, exp.Sub)) and all(t == "timestamp" or t in INTEGERS for t in types)
@@ -54,7 +54,7 @@ OPENMLDB = SPARK.but(
 
 
 def _quotient(node: exp.Div, of: TypeOf, numbers: Numbers) -> str | None:
-    """An integer of integers."""
+    """Type of `a / b`: of two integers, the wider one's."""
     types = [t for t in (of(node.left), of(node.right)) if t in INTEGERS]
     return wider(*types) if len(types) == 2 else SPARK.nodes[exp.Div](node, of, numbers)
 
