@@ -38,14 +38,14 @@ class CutTable:
 
 @dataclass(frozen=True)
 class BatchRows:
-    """What a window function reads in a batch, and the condition on its windows that are the batch's, or None."""
+    """Rows that a window function reads in a batch, and the condition that keeps the batch's own windows, or None."""
 
     relation: str
     windows: str | None
 
 
 Widen = Callable[[Window, str, CutTable], BatchRows]
-"""Gives what a window on a cut relation, with the time column as written, reads instead."""
+"""Function from a window, its time column as written and its cut relation to the rows that it reads instead."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ class Microbatch:
     widen: Widen
 
     def filled_by(self, window: Window) -> bool:
-        """Whether windows fill the batch, so that none needs a row from outside."""
+        """True if windows fill the batch, so that none needs a row from outside."""
         return isinstance(window, Tumble) and all(
             (_micros(edge) - window.offset.micros) % window.size.micros == 0 for edge in (self.start, self.end)
         )
 
     def cut(self, query: exp.Expr | None, source: Source) -> CutTable | None:
-        """What dbt has cut, if a query is dbt's cut of a relation."""
+        """Relation that dbt has cut, if a query is dbt's cut of a relation to this batch; else None."""
         if not isinstance(query, exp.Select) or {key for key, value in query.args.items() if value} != _CLAUSES:
             return None
         both, table = query.args["where"].this, query.args["from_"].this
@@ -76,7 +76,7 @@ class Microbatch:
         return CutTable(source.written(table), source.written(both.left.this)) if isinstance(table, exp.Table) else None
 
     def is_in(self, source: Source, *nodes: exp.Expr) -> bool:
-        """Whether rows that dbt has cut come to what nodes read, through subqueries and CTEs as well."""
+        """True if nodes read rows that dbt has cut, through subqueries and CTEs as well."""
         remaining, seen = list(nodes), set()
         while remaining:
             for part in remaining.pop().find_all(exp.Select, exp.Table):
@@ -102,7 +102,7 @@ class Widened:
         self.filtered: set[int] = set()
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
-        """Other rows, and a query around the window function for the batch's own windows."""
+        """Edits that give window functions other rows, and keep the batch's own windows in a query around them."""
         source = self._source
         for function in window_functions(tree):
             cut = _cut_below(function, source, self._batch)
@@ -125,7 +125,7 @@ def _cut_below(function: WindowFunction, source: Source, batch: Microbatch) -> C
 
 
 def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindows) -> Iterator[TranslationWarning]:
-    """The warnings about what else reads rows of earlier times: frames, LAST JOIN, MATCH_RECOGNIZE.
+    """Warnings about frames, LAST JOINs and MATCH_RECOGNIZEs that read rows of earlier times.
 
     Args:
         groups: reads the group windows of the statement.
@@ -153,7 +153,7 @@ def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindow
 
 
 def _reads_back(node: exp.Expr) -> bool:
-    """Whether OVER, LAST JOIN or MATCH_RECOGNIZE reads rows of several windows.
+    """True if OVER, LAST JOIN or MATCH_RECOGNIZE reads rows of several windows.
 
     The ROW_NUMBER of a Top-N has a window's bounds among its keys. `OVER w` has no order: the definition of w has it.
     """

@@ -12,7 +12,7 @@ _COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
 
 
 def comments(source: Source) -> Iterator[Edit]:
-    r"""`-- x` of OpenMLDB's `# x`, and `-- C:\ ` of `-- C:\`: Spark takes the line behind such a backslash in."""
+    r"""Edits OpenMLDB's `# x` to `-- x`, and `-- C:\` to `-- C:\ `: Spark joins the next line to such a comment."""
     if "#" not in source.text and "\\\n" not in source.text:
         return
     for comment in between_tokens(source):

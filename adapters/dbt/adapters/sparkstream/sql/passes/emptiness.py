@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte
 
 TURN = timedelta(hours=3)
-"""How far a clock is turned, at most."""
+"""Largest turn of a clock, forward or back."""
 
 _NAMED = {"this", "db", "catalog", "alias"}
 _SETS = (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)
@@ -39,11 +39,11 @@ class Read:
 
 
 def gives_nothing(sql: str, is_empty: Callable[[Read], bool]) -> bool:
-    """Whether a query in Spark SQL certainly gives no rows; False where that isn't known.
+    """True if a query in Spark SQL certainly gives no rows; False where that isn't known.
 
     Args:
         sql: the query.
-        is_empty: whether a part of a relation has no rows.
+        is_empty: returns True if a part of a relation has no rows.
     """
     try:
         return _Emptiness(is_empty).of_query(sqlglot.parse_one(sql, read="spark"))
@@ -102,14 +102,14 @@ def _has_more(node: exp.Expr, known: set[str]) -> bool:
 
 
 def _is_base(node: exp.Expr) -> bool:
-    """Whether what stands in FROM is a table, and no CTE."""
+    """True if a relation in FROM is a table, and no CTE."""
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and (
         bool(node.db) or find_cte(node) is None
     )  # fmt: skip
 
 
 def _has_row_of_nothing(select: exp.Select) -> bool:
-    """Whether a SELECT may give a row for an input without any: an aggregate over all rows, as far as names tell."""
+    """True if a SELECT may give a row for an input without rows: by an aggregate over all rows, going by names."""
     group = select.args.get("group")
     if group is not None:
         whole = any(group.args.get(key) for key in _GROUPED_AS_A_WHOLE)
@@ -121,7 +121,7 @@ def _has_row_of_nothing(select: exp.Select) -> bool:
 
 
 def _aggregates(call: exp.Func) -> bool:
-    """Whether a call may be of an aggregate; one of a function that sqlglot doesn't know may."""
+    """True if a call may be an aggregate, also of a function unknown to sqlglot that isn't in `_SCALARS`."""
     window = call.parent
     if isinstance(window, exp.Window) and window.this is call:
         return False
@@ -150,9 +150,9 @@ def _read(select: exp.Select) -> Read | None:
 
 
 def _edge(node: exp.Expr, widest: Callable[[list[datetime]], datetime]) -> datetime | None:
-    """A time such as `TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '1' HOUR`; the widest of those that it may be.
+    """Time of `TIMESTAMP_NTZ'2024-01-02 00:00:00' - INTERVAL '1' HOUR`; of several possible times, the widest; or None.
 
-    A LEAST or GREATEST has one that goes by the zone, which is at most a turn of the clock from the one on the wall.
+    A LEAST or GREATEST has a time by the session's zone, at most a turn of the clock from the wall-clock time.
     """
     if isinstance(node, (exp.Least, exp.Greatest)):
         edge = _edge(node.this, widest)

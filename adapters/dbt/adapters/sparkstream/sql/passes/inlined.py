@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.sql.core.tree import find, within
 
 
 def inlined(table: exp.Table, cte: exp.CTE, source: Source) -> Iterator[Edit]:
-    """The edits by which a table in FROM is the query of the CTE that it names."""
+    """Edits that replace a table in FROM by the query of the CTE that it names."""
     for inner in find(cte.this, exp.Table):
         meant = find_cte(inner)
         if inner.args.get("db") or not isinstance(inner.this, exp.Identifier) or (meant and within(meant, cte)):

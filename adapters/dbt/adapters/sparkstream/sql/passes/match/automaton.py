@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.matching import Element
 
 @dataclass(frozen=True)
 class Edge:
-    """A row is taken.
+    """Edge between two states, on which a variable takes a row.
 
     Attributes:
         variable: the place of the variable in the pattern that takes the row.
@@ -30,11 +30,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class Automaton:
-    """States are numbers.
+    """Automaton of a row pattern; its states are numbers.
 
     Attributes:
-        start: where a match begins.
-        final: where it is over.
+        start: the state in which a match begins.
+        final: the state in which it is over.
         edges: the edges of each state but the final one, in Flink's order.
     """
 
@@ -43,7 +43,7 @@ class Automaton:
     edges: tuple[tuple[Edge, ...], ...]
 
     def ahead(self) -> tuple[frozenset[int], ...]:
-        """The variables whose conditions a way may still ask for, for each state but the final one."""
+        """For each state but the final one, the variables whose conditions may still be checked from it on."""
         found = [frozenset(v for edge in edges for v in (edge.variable, *edge.unless)) for edges in self.edges]
         changed = True
         while changed:
@@ -122,7 +122,7 @@ def _reached(start: _State, numbers: dict[int, int]) -> Iterator[_State]:
 
 
 def _ways(state: _State) -> Iterator[tuple[_State, frozenset[int]]]:
-    """A state and the states that follow without taking a row, with what the row mustn't be taken by."""
+    """A state and the states that follow without taking a row, each with the variables that mustn't take the row."""
     unless: frozenset[int] = frozenset()
     at: _State | None = state
     while at is not None:
@@ -132,7 +132,7 @@ def _ways(state: _State) -> Iterator[tuple[_State, frozenset[int]]]:
 
 
 def _edges(state: _State, final: _State, numbers: dict[int, int]) -> Iterator[Edge]:
-    """NFA.createDecisionGraph and, for what may be over with the row that it takes, findFinalStateAfterProceed."""
+    """Edges of a state (NFA.createDecisionGraph), and to the final one if it follows (findFinalStateAfterProceed)."""
     for way, passed in _ways(state):
         if way.takes is None:
             continue

@@ -109,7 +109,7 @@ class Checks:
         self._columns = resolver.columns(match.this)
 
     def check(self) -> None:
-        """Refuses what is wrong."""
+        """Refuses a MATCH_RECOGNIZE that is wrong, or that can't be written in Spark."""
         self._check_order()
         self._check_skip()
         for key in self._match.keys:

@@ -15,7 +15,7 @@ WAYS_MATCH = "t.m"
 
 @dataclass(frozen=True)
 class MatchNames:
-    """Names that are none of the user's.
+    """Names for the events of a partition and for the fields of a match.
 
     Attributes:
         events: the array of a partition's events.
@@ -38,7 +38,7 @@ class MatchNames:
         return cls(events, labels)
 
     def fields(self, variable: str) -> tuple[str, str]:
-        """The fields of a match with the numbers of a variable's first and last event; without a variable of all."""
+        """Fields of a match with the numbers of a variable's first and last event; of all events without a variable."""
         return (f"{self.labels[variable]}_first", f"{self.labels[variable]}_last") if variable else ("s", "e")
 
     def event(self, variable: str, first: bool = False, offset: int = 0) -> str:
@@ -61,7 +61,7 @@ class MatchNames:
         return f"{match}.{first}", f"{match}.{last}"
 
     def told_by(self, variable: str, first: bool = False, offset: int = 0) -> set[str]:
-        """The numbers of the match of a way that say which event FIRST or LAST means, as Spark SQL."""
+        """Numbers in the match of a way that determine the event of FIRST or LAST, as Spark SQL."""
         low, high = self.ends(variable, WAYS_MATCH)
         if not offset:
             return {low if first else high}

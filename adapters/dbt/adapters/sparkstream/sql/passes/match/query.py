@@ -11,7 +11,7 @@ PATTERN (A B+ C) DEFINE B AS B.p > A.p)` it is
       )
     )
 
-A match `m` says which events it is made of, by their numbers: `s` its first, `e` its last, and for each variable the
+A match `m` has the numbers of the events that it is made of: `s` its first, `e` its last, and for each variable the
 first and the last that it has taken; between these all are its own. The conditions of DEFINE read a match that has
 taken the present event already, so DEFINE and MEASURES read events in the same way.
 
@@ -48,19 +48,19 @@ class OrderItem:
 
 @dataclass(frozen=True)
 class MatchQuery:
-    """What a MATCH_RECOGNIZE is made of, as Spark SQL.
+    """Parts of a MATCH_RECOGNIZE, as Spark SQL.
 
     Attributes:
-        relation: what stands before it, for FROM.
+        relation: the relation before it, for FROM.
         keys: the columns of PARTITION BY.
         order: the items of ORDER BY; the first is the time.
         columns: the columns of an event that are read anywhere.
         measures: name -> expression of `m` and the events.
         conditions: variable -> condition on `m`.
         pattern: the pattern.
-        names: how events and variables are called.
-        told_by: variable -> the numbers of the match of a way that its condition depends on.
-        most: how many ways and waiting matches there may be at once.
+        names: the names of events and variables.
+        told_by: variable -> the numbers in the match of a way that its condition depends on.
+        most: the most ways and waiting matches at once.
         comment: the pattern as it is written.
         until: where the rows are those of a stream up to now: a relation whose one row has the time `until_at` that
             each later row has reached; None where there are no later rows.
@@ -92,9 +92,9 @@ class MatchQuery:
         return ["(", *indented(query), ")"]
 
     def kept(self) -> Lines:
-        """The query for the rows that matches with later rows may be made of, line by line; `until` is given.
+        """Query for the rows that a match with later rows may contain, line by line; it needs `until`.
 
-        From the first of these rows on, the search begins anew, and comes to the same `live` and `pending` matches.
+        From the first of these rows on, the search starts again, and comes to the same `live` and `pending` matches.
         What began earlier has been found, or never will be.
         """
         events = self.names.events
@@ -122,7 +122,7 @@ class MatchQuery:
         return f"array_sort({listed}, (l, r) -> {self._compared()})"
 
     def _compared(self) -> str:
-        """Rows of one time stay as they come, as in Flink; NULLs of further columns come first in ascending order."""
+        """Order of events l and r: equal ones as they come, as in Flink, or by text with `until`; NULLs are least."""
         first, *more = self.order
         cases = [f"WHEN l.{first.column} < r.{first.column} THEN -1 WHEN l.{first.column} > r.{first.column} THEN 1"]
         for item in more:
@@ -209,10 +209,10 @@ class _Search:
         return _around("flatten(transform(", [before, *_around("t -> aggregate(", self._taken(), ")")], "))")
 
     def _next(self) -> Lines:
-        """The ways that event `i` leaves, each of those that are the same from here on once."""
+        """The ways that event `i` leaves; of ways that are the same from here on, the first."""
         ways = self._ways()
         if sum(element.least != element.most for element in self._pattern.elements) < 2:
-            return ways  # the number of events taken says how many each variable has
+            return ways  # the number of events taken determines how many each variable has
         same = ", ".join(["t.q", "t.m.s", *self._matters()])
         return [
             "aggregate(",
@@ -232,11 +232,11 @@ class _Search:
         ]
 
     def _matters(self) -> list[str]:
-        """What conditions will read of way `t`, as far as its state and its first event don't say so."""
+        """Values of way `t` that conditions will read, except those that follow from its state and its first event."""
         states: dict[str, set[int]] = {}
         for state, variables in enumerate(self._nfa.ahead()):
             for name in (self._pattern.variables[place] for place in variables):
-                # When a condition is asked for, its variable has just taken the present event.
+                # When a condition is checked, its variable has just taken the present event.
                 given = {*self._names.ends("", WAYS_MATCH), self._names.ends(name, WAYS_MATCH)[1]}
                 for number in set(self._query.told_by.get(name, ())) - given:
                     states.setdefault(number, set()).add(state)
@@ -253,7 +253,7 @@ class _Search:
         return f"raise_error({string_literal(words)})"
 
     def _taken(self) -> Lines:
-        """What becomes of way `t` with event `i`: `takes`, its match if a variable took the event; `ok`, if it does."""
+        """Ways that `t` becomes with event `i`; `takes`: its match if a variable takes the event, `ok`: if it does."""
         takes = [self._take(name) for name in self._pattern.variables]
         return [
             "array(array(",
@@ -296,7 +296,7 @@ class _Search:
         return lines
 
     def _edges(self) -> Lines:
-        """The edges of each state, as a constant: Spark finds those of one of thousands at once."""
+        """Edges of each state, as a constant: Spark finds those of one state among thousands at once."""
         lines = [f"array({', '.join(map(self._edge, edges))})," for edges in self._nfa.edges]
         return [*lines[:-1], lines[-1].rstrip(",")]
 
@@ -346,9 +346,9 @@ class _Search:
         )
 
     def _end(self) -> Lines:
-        """With WITHIN, what is live at the end runs out of time, and no match waits for it any longer.
+        """End of the aggregate: with WITHIN, live ways run out of time, and no match waits for them any longer.
 
-        On a stream, that is what can't be in time any more.
+        On a stream, only those run out that no later row can take on in time.
         """
         is_stream = self._query.until is not None
         result = _FOUND_AND_FIRST if is_stream else "{0}.found"

@@ -69,7 +69,7 @@ def _listagg(events: str, value: str, type_: str | None) -> str:
 
 
 Aggregate = Callable[[str, str, str | None], str]
-"""From the array of a variable's events, the argument as an expression of EVENT, and its type, to Spark SQL."""
+"""Function from a variable's array of events, the argument as an expression of EVENT, and its type to Spark SQL."""
 
 AGGREGATES: dict[str, Aggregate] = {
     "SUM": _sum,
@@ -82,7 +82,7 @@ AGGREGATES: dict[str, Aggregate] = {
 
 
 def is_column(node: exp.Expr) -> bool:
-    """Whether a node is a column of an event."""
+    """True if a node is a column of an event, and no word such as LOCALTIME."""
     return isinstance(node, exp.Column) and word(node) is None
 
 
@@ -97,7 +97,7 @@ def call_around(column: exp.Expr, top: exp.Expr) -> exp.Anonymous | None:
 
 
 def _place(call: exp.Anonymous | None) -> tuple[bool, int]:
-    """Event of a variable that is read, as `MatchNames.event` takes it: without FIRST or LAST the last one."""
+    """`first` and `offset` of `MatchNames.event` for a call: without FIRST or LAST, those of the last event."""
     if call is None:
         return False, 0
     return call.name.upper() == "FIRST", int(call.expressions[1].name) if len(call.expressions) > 1 else 0
@@ -129,7 +129,7 @@ class Values:
                     yield Edit(span, lambda node=node: self._aggregate(node))  # type: ignore[misc]
 
     def told_by(self, top: exp.Expr) -> set[str]:
-        """The numbers of the match of a way that a condition depends on, as Spark SQL."""
+        """Numbers in the match of a way that a condition depends on, as Spark SQL."""
         found: set[str] = set()
         for node in top.walk():
             if isinstance(node, exp.Column) and is_column(node):
