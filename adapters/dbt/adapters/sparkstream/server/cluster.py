@@ -1,4 +1,4 @@
-"""A server whose tasks run on a cluster: is the cluster there, and fit for what dbt does with it."""
+"""Checks of a server's cluster: can it be reached, has it executors, and do they share this machine's storage."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def own_address(config: ServerConfig) -> str:
 
 
 def slow_start(state: ServerState) -> str:
-    """Beginning of a sentence about YARN, which a slow start may wait for; empty without a cluster."""
+    """Hint for the error of a slow start: YARN may have no room yet. Empty for any master but YARN."""
     if state.master != yarn.MASTER:
         return ""
     return (
@@ -74,15 +74,15 @@ def slow_start(state: ServerState) -> str:
 
 
 class Check(threading.Thread):
-    """Asks a server that answers whether its cluster can do dbt's work. The answers may never come, so it is a thread.
+    """Thread that checks whether a server's cluster can do dbt's work; a thread, as queries to it may never end.
 
     Args:
         state: the server.
-        warehouse: where tables lie.
+        warehouse: folder of the tables.
 
     Attributes:
-        has_executors: whether a task has run.
-        warnings: what won't work, where that isn't all.
+        has_executors: True if a task has run.
+        warnings: faults that leave SQL usable.
     """
 
     def __init__(self, state: ServerState, warehouse: str) -> None:
@@ -118,7 +118,7 @@ class Check(threading.Thread):
         raise ServerError(f"the cluster {self._state.master} failed a first query: {_said(self._failure)}")
 
     def too_late(self, seconds: float) -> str:
-        """What to say where the answers didn't come in time."""
+        """Error message for a check that didn't end within `seconds`."""
         if self.has_executors:
             return f"the cluster {self._state.master} didn't write and read a small table within {seconds:g} seconds"
         memory = self._state.conf.get("spark.executor.memory", "1g")
@@ -188,7 +188,7 @@ _SHARED = (
 
 @contextmanager
 def _asking(state: ServerState) -> Iterator[_Ask]:
-    """A session on the server, which runs statements."""
+    """Function that runs a statement in a session on the server and returns its rows."""
     if state.port is not None:
         from pyhive import hive
 
@@ -218,7 +218,7 @@ def _connected(state: ServerState) -> Iterator[Any]:
 
 
 def _python_faults(state: ServerState) -> Iterator[str]:
-    """Why functions of Python models won't run, which SQL has no need of."""
+    """Warning that executors can't run the functions of Python models, which SQL doesn't need; nothing if they can."""
     try:
         from pyspark.sql.connect.functions import udf
         from pyspark.sql.types import StringType

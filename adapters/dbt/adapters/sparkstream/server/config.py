@@ -29,7 +29,7 @@ _OWN_SETTINGS = {
 }
 
 CONNECT_TOKEN = "spark.connect.authenticate.token"  # noqa: S105 - a name
-"""The setting with the token that Spark Connect asks for."""
+"""Setting with the token that clients of Spark Connect must send."""
 
 _HOST = r"([\w.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}"
 
@@ -128,7 +128,7 @@ class ServerConfig:
 
     @property
     def on_cluster(self) -> bool:
-        """Whether tasks run in processes of their own, which may be on other machines."""
+        """True if tasks run in processes of their own, which may be on other machines."""
         return not self.master.startswith("local")
 
     @property
@@ -141,7 +141,7 @@ class ServerConfig:
 
     @property
     def cores(self) -> int | None:
-        """How many tasks run at a time; None where the cluster decides it."""
+        """Number of tasks that run at a time; None if the cluster decides it."""
         if self.master == yarn.MASTER:
             if self.conf.get("spark.dynamicAllocation.enabled", "").lower() == "true":
                 return None

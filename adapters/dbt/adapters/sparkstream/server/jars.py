@@ -21,7 +21,7 @@ JARS = "spark.jars"
 PACKAGES = "spark.jars.packages"
 
 CLASS_PATH = "SPARK_DIST_CLASSPATH"
-"""The variable of the environment whose jars Spark's scripts put behind Spark's own.
+"""Environment variable with jars that Spark's scripts put behind Spark's own on the class path.
 
 `spark.driver.extraClassPath` puts them before: the older Jackson that Delta needs would take the place of Spark's.
 """
@@ -39,7 +39,7 @@ def files(conf: Mapping[str, str], *, thrift: bool = True) -> list[str]:
 
     Args:
         conf: Spark settings.
-        thrift: whether the server has a port for SQL.
+        thrift: True if the server has a port for SQL.
 
     Raises:
         ServerError: one isn't there, or isn't a file of this machine; or Spark is to fetch them for a Thrift server.

@@ -59,17 +59,17 @@ class Folder:
 
     @property
     def log(self) -> Path:
-        """What the server prints, since its last start."""
+        """File with the server's output since its last start."""
         return self.path / "logs" / "server.log"
 
     @property
     def state(self) -> Path:
-        """Which process is the server."""
+        """State file, which records the server's process."""
         return self.path / "server.json"
 
     @property
     def lock(self) -> Path:
-        """Locked while a server is being started; also the mark of a folder that belongs to a server."""
+        """File that is locked while a server is being started; also the mark of a folder that belongs to a server."""
         return self.path / "server.lock"
 
     def claim(self) -> None:
@@ -113,10 +113,10 @@ class Spark:
     version: str
 
     def check(self, config: ServerConfig) -> None:
-        """Checks that it has the parts that the server and its native engine need.
+        """Checks that this Spark has the parts that the server and its native engine need.
 
         Raises:
-            ServerError: it lacks one.
+            ServerError: a part is missing.
         """
         if config.port is not None and not any(self.home.glob("jars/spark-hive-thriftserver_*.jar")):
             raise ServerError(
@@ -237,8 +237,8 @@ def environment(config: ServerConfig, spark: Spark, address: str = LOOPBACK) -> 
     # Spark Connect takes the Python of functions from the environment only.
     python = config.conf.get(PYTHON_SETTING) or os.environ.get("PYSPARK_PYTHON")
     environ |= {
-        # Spark has its Python processes import SPARK_HOME/python/lib/pyspark.zip, which Python compiles anew in each of
-        # them: 3 of 4 seconds of work before a streaming query starts, and Spark waits for ten. Without the zip, they
+        # Spark has its Python processes import SPARK_HOME/python/lib/pyspark.zip, which Python compiles again in each
+        # process: 3 of 4 seconds of work before a streaming query starts, and Spark waits for ten. Without it, they
         # import the installed pyspark. Another Python may have none.
         "SPARK_HOME": str(spark.home if python else folder.spark),
         "SPARK_CONF_DIR": str(folder.conf),

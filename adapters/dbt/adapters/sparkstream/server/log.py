@@ -9,7 +9,7 @@ from dbt.adapters.sparkstream.secrecy.redaction import redacted
 _LINES = 12
 _LAST_BYTES = 100_000
 
-# What a person can do about causes that have one.
+# Text in a log -> advice about the cause.
 _HINTS = {
     "unresolved dependency: ": "a jar of spark.jars.packages can't be had: look at its name and version, and whether "
     "this machine reaches Maven Central, or the repository that spark.jars.repositories names",

@@ -28,7 +28,7 @@ _CONNECTION = "spark.hadoop.javax.jdo.option.Connection"
 _DRIVER_PATH = "spark.driver.extraClassPath"
 
 _TABLES = "package.jdo"
-"""The file in Hive's jar that says what tables a catalog has."""
+"""File in Hive's jar that describes the tables of a catalog."""
 
 _TOOL = "org.datanucleus.store.schema.SchemaTool"
 _AS_HIVE = {
@@ -38,7 +38,7 @@ _AS_HIVE = {
     "datanucleus.schema.autoCreateAll": "true",
     "datanucleus.connectionPoolingType": "NONE",
 }
-"""Hive's own settings of the library that keeps its catalog, as far as they say what tables look like."""
+"""Hive's own settings of the library that keeps its catalog, as far as they decide the form of its tables."""
 
 _HINTS = {
     "was not found in the CLASSPATH": "Spark lacks the database's driver; name its jar: "
@@ -49,7 +49,7 @@ _HINTS = {
     "Check that the hostname and port are correct": "no database answers at this address",
     "does not exist": "make the database: createdb --owner hive hive",
 }
-"""Part of what Java says -> what to do."""
+"""Text in Java's output -> advice."""
 
 
 def metastore_conf(url: str, driver_jar: Path | None) -> dict[str, str]:

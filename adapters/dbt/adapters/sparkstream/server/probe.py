@@ -1,4 +1,4 @@
-"""Asks ports on this machine: is it free, does a server answer, and which one."""
+"""Checks of a port on this machine: is it free, does a server answer there, and which one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on the port."""
+    """True if a server could listen on the port."""
     with socket.socket() as trial:
         # As Java does it: connections that are just closing don't keep a port.
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -23,7 +23,7 @@ def is_free(port: int) -> bool:
 
 
 def is_free_soon(port: int, patience: float) -> bool:
-    """Whether a server could listen on the port within so many seconds."""
+    """True if a server could listen on the port now or within `patience` seconds; waits until then."""
     deadline = time.monotonic() + patience
     while not is_free(port):
         if time.monotonic() > deadline:
@@ -33,7 +33,7 @@ def is_free_soon(port: int, patience: float) -> bool:
 
 
 def is_open(port: int, timeout: float = 5.0) -> bool:
-    """Whether something listens on the port."""
+    """True if something listens on the port."""
     try:
         socket.create_connection((LOOPBACK, port), timeout).close()
     except OSError:
@@ -88,7 +88,7 @@ def ask_connect(port: int, timeout: float, secret: str | None = None) -> str | N
     Args:
         port: TCP port on loopback.
         timeout: seconds to wait for the answer.
-        secret: what it asks its clients for.
+        secret: token that its clients must send.
     """
     if not is_open(port, timeout):
         return None

@@ -14,7 +14,7 @@ _EXEC = 2.0
 
 
 def birth(pid: int) -> str | None:
-    """When the process began, in the system's own words, or None where there is no such process.
+    """Start of the process, in the system's own words; None if there is no such process.
 
     Two processes that have had the same pid differ in it. A process that has ended and waits to be collected by
     its parent counts as gone.
@@ -35,7 +35,7 @@ def birth(pid: int) -> str | None:
 
 
 def boot_id() -> str:
-    """What tells a machine since its last start from all other machines and starts.
+    """Identifier of this machine's last start, which no other start or machine has.
 
     Raises:
         OSError: the system is no Linux.
@@ -57,12 +57,12 @@ def resident_bytes(pid: int) -> int | None:
 
 
 def is_alive(pid: int, born: str) -> bool:
-    """Whether the process that began at `born` still runs."""
+    """True if the process that began at `born` still runs."""
     return bool(born) and birth(pid) == born
 
 
 def is_spark(pid: int) -> bool:
-    """Whether a process is a Spark's, by its command line; yes where the system doesn't show one."""
+    """True if a process is Spark's, by its command line; also True on a system without /proc, which shows none."""
     deadline = time.monotonic() + _EXEC
     try:
         while not (line := (_PROC / str(pid) / "cmdline").read_bytes()) and time.monotonic() < deadline:

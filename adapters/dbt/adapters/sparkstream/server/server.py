@@ -46,7 +46,7 @@ class Start:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a start needs that was found on the machine."""
+    """Parts of a start that are found on the machine: Spark, address, environment, Java and jars."""
 
     spark: launch.Spark
     address: str
@@ -57,7 +57,7 @@ class _Plan:
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """What is known of a folder's server.
+    """Phase, options, memory and uptime of a folder's server.
 
     Attributes:
         phase: what it is doing.
@@ -126,7 +126,7 @@ class Server:
         """Stops the server, also one that hangs or is still starting.
 
         Returns:
-            Whether there was a process to stop.
+            True if there was a process to stop.
 
         Raises:
             ServerError: the process can't be ended.
@@ -142,7 +142,7 @@ class Server:
         return was_alive
 
     def status(self) -> ServerStatus:
-        """State of the server, such as running, dead or unresponsive, after a question to it."""
+        """State of the server, such as running, dead or unresponsive; sends a running server a query."""
         state = read_state(self._folder.state)
         if state is None:
             return ServerStatus(Phase.STOPPED, self._folder.path, self._folder.log)
@@ -162,7 +162,7 @@ class Server:
         )
 
     def advice(self) -> str:
-        """What an unresponsive server may suffer from, and what to do."""
+        """Advice about an unresponsive server: likely causes, and what to do."""
         restart = "sparkstream server restart"
         if self.config.folder != ServerConfig().folder:
             restart += f" --dir {shlex.quote(str(self.config.folder))}"
@@ -243,7 +243,7 @@ class Server:
         return _Plan(spark, address, environ, java_version, found)
 
     def _launch(self, plan: _Plan) -> ServerState:
-        """Starts the process and notes it in the state file."""
+        """Starts the process and records it in the state file."""
         config = self.config
         token = os.urandom(8).hex()
         self._folder.prepare(launch.settings(config, token, plan.spark, plan.address), plan.spark)
@@ -291,7 +291,7 @@ class Server:
         return Start(ready, already_running, warnings)
 
     def _cluster_ready(self, state: ServerState, deadline: float) -> tuple[str, ...]:
-        """Waits until executors have done a first piece of work, and says what they can't do."""
+        """Warnings of what the cluster's executors can't do, after a first piece of work on them."""
         check = cluster.Check(state, state.conf.get("spark.sql.warehouse.dir", str(self._folder.path / "warehouse")))
         check.start()
         while check.is_alive():
@@ -324,14 +324,14 @@ class Server:
             return None
 
     def _living(self) -> ServerState | None:
-        """The server's state, where its process runs."""
+        """The server's state; None if its process doesn't run."""
         if self._process is not None:
             self._process.poll()  # or else it stays in the system's list after its end
         state = read_state(self._folder.state)
         return state if state and _runs(state) else None
 
     def _answers(self, state: ServerState) -> bool:
-        """Whether the server answers queries: this one, not another on its port."""
+        """True if this server answers queries, and not another server on its port."""
         if state.port is None:
             assert state.connect_port is not None
             return probe.ask_connect(state.connect_port, _ANSWER, state.connect_token) == state.token
@@ -354,5 +354,5 @@ class Server:
 
 
 def _runs(state: ServerState) -> bool:
-    """Whether the process of a state runs, and is a Spark's: a file may name any process."""
+    """True if the process in a state runs and is Spark's: a file may name any process."""
     return process.is_alive(state.pid, state.birth) and process.is_spark(state.pid)

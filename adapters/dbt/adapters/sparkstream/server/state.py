@@ -1,4 +1,4 @@
-"""The state file: which process is the server of a folder."""
+"""The state file, which records the process of a folder's server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 
 
 class Phase(str, Enum):
-    """What a server is doing. The state file holds the first three; looking at the process tells the other three."""
+    """Stage of a server's life. The state file holds the first three; the process itself shows the other three."""
 
     STARTING = "starting"
     RUNNING = "running"
@@ -113,7 +113,7 @@ class ServerState:
 
     @property
     def connect_token(self) -> str | None:
-        """What Spark Connect asks for; None where it takes everybody on the machine."""
+        """Token that clients of Spark Connect must send; None if every program on the machine may connect."""
         return self.conf.get(CONNECT_TOKEN) or None
 
     @property

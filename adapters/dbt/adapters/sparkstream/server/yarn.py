@@ -16,7 +16,7 @@ FOLDERS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 """Variables of the environment that name a folder of settings, the first before the second."""
 
 VARIABLES = (*FOLDERS, "HADOOP_USER_NAME")
-"""What Spark reads in the environment: the settings, and who asks."""
+"""Environment variables that Spark reads: the folders of settings, and the user's name."""
 
 _FILE = "yarn-site.xml"
 _PORT = 8032
@@ -24,14 +24,14 @@ _MANAGER = "yarn.resourcemanager"
 
 
 def managers(conf: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> list[tuple[str, int]]:
-    """Host and port of each ResourceManager: several, where others stand by.
+    """Host and port of each ResourceManager: several if some are on standby.
 
     Args:
         conf: Spark settings, whose `spark.hadoop.yarn...` win over the settings in the files.
         environ: the environment that names the folders.
 
     Raises:
-        ServerError: nothing says where it is.
+        ServerError: no file of settings is found, or the settings have no address.
     """
     place, settings = _settings(environ)
     settings |= {
@@ -49,7 +49,7 @@ def managers(conf: Mapping[str, str], environ: Mapping[str, str] = os.environ) -
 
 
 def _settings(environ: Mapping[str, str]) -> tuple[Path, dict[str, str]]:
-    """The first file of YARN's that there is, and what it says."""
+    """The first of YARN's files that exists, and its settings."""
     folders = [Path(environ[name]) for name in FOLDERS if environ.get(name)]
     if not folders:
         raise ServerError(
