@@ -1,1 +1,1 @@
-"""Spark as dbt needs it: its start, its sessions, and what it says of tables."""
+"""Spark as dbt needs it: its start, its sessions, and its descriptions of tables."""

@@ -53,7 +53,7 @@ class Accelerator:
             spark: the folder of Spark.
 
         Raises:
-            ValueError: what keeps the engine from running, and what to do.
+            ValueError: the engine can't run; the message says why and what to do.
         """
         self._check_jar(given, spark)
         self._check_memory(given)
@@ -106,7 +106,7 @@ class Accelerator:
 
 
 def _jars(given: Mapping[str, str]) -> Iterator[str]:
-    """The names of files and packages that Spark gets; files of this machine that aren't there have none."""
+    """Names of the jars and packages that Spark gets; a file of this machine that doesn't exist is left out."""
     for package in given.get("spark.jars.packages", "").split(","):
         yield package.partition(":")[2].partition(":")[0]
     files = [*given.get("spark.jars", "").split(","), *given.get("spark.driver.extraClassPath", "").split(os.pathsep)]
@@ -152,4 +152,4 @@ COMET = Accelerator(
 )
 
 ACCELERATORS: Mapping[str, Accelerator] = {one.name: one for one in (COMET,)}
-"""`accelerator` in a profile -> what it is."""
+"""Value of `accelerator` in a profile -> the engine."""

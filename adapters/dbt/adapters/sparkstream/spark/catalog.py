@@ -9,7 +9,7 @@ from typing import Any
 from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
 
 COLUMNS_END = ("", None)
-"""What stands in the place of a column's name after the last one."""
+"""Values in the place of a column's name that end the list of columns."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def table(columns: Sequence[Mapping[str, Any]]) -> CatalogTable | None:
 
 
 def _statistics(column: Mapping[str, Any]) -> dict[str, StatsItem]:
-    """What Spark knows of a table's size; as dbt has it, an item says whether there is any."""
+    """Statistics of a table, such as its size; as in dbt, the item `has_stats` tells whether there are any."""
     keys = [name.split(":")[1] for name in column if name.startswith("stats:") and name.endswith(":label")]
     items = {
         key: StatsItem(

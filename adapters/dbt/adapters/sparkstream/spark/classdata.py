@@ -38,7 +38,7 @@ class Archive:
     """The archive of one Java and one installed Spark.
 
     Attributes:
-        java: what reads it.
+        java: the Java that reads it.
         spark: the folder of Spark.
         folder: of archives; only this user can enter it.
     """
@@ -64,12 +64,12 @@ class Archive:
 
     @property
     def log(self) -> Path:
-        """What its making has printed: first the folder of Spark. It is locked meanwhile."""
+        """Output of the process that makes the archive, after a line with Spark's folder; locked while it is made."""
         return self.folder / f"{self.name}.log"
 
     @property
     def is_made(self) -> bool:
-        """Whether it is there, and nobody else can have written it."""
+        """True if the archive exists, and only this user can have written it."""
         try:
             private.make_folder(self.folder)
             for file in (self.base, self.file):
@@ -87,14 +87,14 @@ class Archive:
         return f"{archive} -Xlog:disable -Xlog:all=warning:stderr"
 
     def make_at_exit(self) -> None:
-        """Has another process make it when this one ends, unless it is made or was tried not long ago."""
+        """Has another process make the archive when this one ends, unless it is made or was tried not long ago."""
         if self.is_made or (self.log.exists() and time.time() - self.log.stat().st_mtime < _AGAIN):
             return
         atexit.unregister(_spawn)
         atexit.register(_spawn, self.log)
 
     def make(self) -> None:
-        """Makes it with the classes of a Spark that answers some statements.
+        """Makes the archive with the classes of a Spark that answers some statements.
 
         Raises:
             OSError: no archive has come of it, or the folder can't be written.
@@ -124,7 +124,7 @@ class Archive:
             made.replace(self.file)
 
     def _remove_old(self) -> None:
-        """Removes archives whose Spark is gone or another one now, and what killed processes have left."""
+        """Removes archives whose Spark is gone or was replaced, and the temporary folders of killed processes."""
         for left in self.folder.glob("making-*"):
             shutil.rmtree(left, ignore_errors=True)
         for log in self.folder.glob("*.log"):
@@ -152,7 +152,7 @@ def archive_of(java: Java, environ: Mapping[str, str] = os.environ) -> Archive |
 
 
 def _spawn(log: Path) -> None:
-    """Starts the process that makes the archive, on its own, for the time that nobody else needs the machine."""
+    """Starts a process of its own that makes the archive, at the lowest priority."""
     try:
         private.make_folder(log.parent)
         with open(private.opened(log, os.O_WRONLY | os.O_APPEND), "ab") as output:
@@ -214,7 +214,7 @@ select explode(sequence(1, item)) x from shop.bids where item > 5
 union all select count(*) from shop.bids having count(*) <> 0;
 drop view shop.a;
 drop table shop.bids"""
-"""What an adapter's statements are like: the classes that they need are in the archive."""
+"""Statements like an adapter's: the classes that they need are in the archive."""
 
 
 if __name__ == "__main__":

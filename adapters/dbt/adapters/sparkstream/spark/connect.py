@@ -1,4 +1,4 @@
-"""Sessions over Spark Connect: addresses, and how long nobody answers before a session is given up."""
+"""Sessions over Spark Connect: addresses, and the time without an answer after which a session is given up."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 DEFAULT_PORT = 15002
-"""Where Spark Connect listens unless told otherwise."""
+"""Port of Spark Connect if no other is set."""
 
 PATIENCE = 10.0
 """Seconds for the server's machine to answer at all."""
 
 RETRIES: dict[str, Any] = {"max_retries": 6, "initial_backoff": 50, "backoff_multiplier": 4.0, "max_backoff": 5000}
-"""How often a question is asked again that the server doesn't answer, and milliseconds between: 15 seconds in all.
+"""Retries of a request that the server doesn't answer, with milliseconds between them: 15 seconds in all.
 
-Spark's own client goes on for ten minutes with each question, so dbt would hang for half an hour after its server was
+Spark's own client goes on for ten minutes with each request, so dbt would hang for half an hour after its server was
 killed.
 """
 
 
 _sessions: weakref.WeakSet[Any] = weakref.WeakSet()
-"""The sessions of this process. One that is not stopped keeps Python from ending: gRPC waits for its channel."""
+"""The sessions of this process. A session that is not stopped keeps Python from ending: gRPC waits for its channel."""
 
 
 @atexit.register
@@ -47,7 +47,7 @@ def _stop_all() -> None:
 
 
 def is_connect(session: object) -> bool:
-    """Whether a session is one over Spark Connect, and not of a Spark in this process."""
+    """True if a session is over Spark Connect, and not of a Spark in this process."""
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
@@ -103,7 +103,7 @@ def opened(url: str, greet: Callable[[SparkSession], object], start: str = "") -
 
     Args:
         url: the address.
-        greet: asks the new session for something, which fails where nothing answers.
+        greet: sends the new session a request, which fails if nothing answers.
         start: how to start a server where nobody listens, as the end of a message.
 
     Raises:
@@ -164,7 +164,7 @@ def _advice(error: Exception, url: str) -> str:
 
 
 def _is_trusted(host: str, port: int) -> bool:
-    """Whether this machine trusts the certificate of a server; also where there is no server, or none with TLS."""
+    """True if this machine trusts the certificate of a server; also True without a server, or for one without TLS."""
     context = ssl.create_default_context(cafile=os.environ.get("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"))
     try:
         with socket.create_connection((host, port), PATIENCE) as plain:
@@ -195,7 +195,7 @@ def joined(url: str, user: str, identifier: str) -> SparkSession:
 
 
 def _patient(session: Any) -> SparkSession:
-    """A session whose questions end soon where the server is gone."""
+    """The session, with requests that soon fail if the server is gone."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     _sessions.add(session)

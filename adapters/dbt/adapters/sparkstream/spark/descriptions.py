@@ -14,17 +14,17 @@ Columns = dict[str, str]
 """Column -> type."""
 
 TABLE_MARK = "__sparkstream_table"
-"""Column that stands before the columns of each table in a description of several."""
+"""Column before the columns of each table in a description of several tables."""
 KEPT_SECONDS = 10.0
-"""How long a description counts: another process may change a table at any time."""
+"""Seconds for which a description is used again: another process may change a table at any time."""
 READING = ("select", "describe", "show", "explain")
 """First words of statements that change no table."""
 
 
 class Descriptions:
-    """Asks Spark for the columns of tables, and knows them until a statement may have changed one.
+    """Columns of tables, as Spark describes them, kept until a statement may have changed a table.
 
-    `dbt compile` of many models on few tables asks once for each table then, and not once for each model.
+    `dbt compile` of many models on few tables then asks Spark once for each table, and not once for each model.
 
     Args:
         rows_of: sends a DESCRIBE to Spark and gives its rows.
@@ -41,7 +41,7 @@ class Descriptions:
         self._changes = 0
 
     def of(self, names: Sequence[str]) -> dict[str, Columns]:
-        """Table -> its columns, for each of the tables that is there."""
+        """Table -> its columns, for each of the tables that exists."""
         with self._lock:
             changes, now = self._changes, self._clock()
             found = {n: known[1] for n in names if (known := self._known.get(n)) and now - known[0] < KEPT_SECONDS}
@@ -54,20 +54,20 @@ class Descriptions:
         return {name: dict(columns) for name, columns in (found | asked).items()}
 
     def sent(self, sql: str) -> None:
-        """Takes note of a statement that Spark has run, or tried to."""
+        """Drops all descriptions if a statement that Spark has run, or tried to run, may have changed a table."""
         if changes_tables(sql):
             self.forget()
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """What the block does may change tables past `sent`."""
+        """Drops all descriptions after the block, which may change tables without a call of `sent`."""
         try:
             yield
         finally:
             self.forget()
 
     def forget(self) -> None:
-        """Takes note that tables may have changed."""
+        """Drops all descriptions: tables may have changed."""
         with self._lock:
             self._changes += 1
             self._known.clear()
@@ -96,12 +96,12 @@ class Descriptions:
 
 
 def changes_tables(sql: str) -> bool:
-    """Whether a statement may change a table."""
+    """True if a statement may change a table."""
     return not after_comments(sql)[:8].lower().startswith(READING)
 
 
 def asks_columns(sql: str) -> bool:
-    """Whether a statement asks for columns alone."""
+    """True if a statement is a DESCRIBE, which reads only columns and types."""
     return after_comments(sql)[:8].lower() == "describe"
 
 

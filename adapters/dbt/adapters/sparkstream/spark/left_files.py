@@ -1,4 +1,4 @@
-"""Files that a killed run has left where a table is to lie, though the catalog has no such table.
+"""Files of a killed run in the folder of a new table, though the catalog has no such table.
 
 Spark then refuses to make the table. dbt's tables are rebuilt in any case, so such files are removed, if
 
@@ -40,26 +40,26 @@ _OCCUPIED = {
         r"CREATE-TABLE-AS-SELECT cannot create table with location to a non-empty directory (\S+?)\. To allow"
     ),
 }
-"""Error conditions of a folder in which Spark makes no table, with the beginnings of their messages."""
+"""Error conditions of Spark for a table whose folder isn't empty, and a pattern of each message for the folder."""
 _BUILT = ("table", "incremental", "seed", "snapshot", "test")
-"""The materializations whose tables dbt makes from nothing; the table of a test keeps its failures."""
+"""Materializations whose tables dbt makes from nothing; the table of a test keeps its failures."""
 SUFFIX = "__dbt_"
-"""Suffixes of a node's staging tables."""
+"""Beginning of the suffixes of a node's staging tables."""
 
 
 def occupied(fault: Fault) -> str | None:
-    """The folder in which Spark makes no table, as something is in it; None for another fault."""
+    """Folder in which Spark can't make a table because it isn't empty; None for another fault."""
     pattern = _OCCUPIED.get(fault.condition)
     found = pattern.match(fault.message) if pattern else None
     return found[1] if found else None
 
 
 def is_at(folder: str, place: str) -> bool:
-    """Whether a folder that Spark names is a place, and no link leads from there elsewhere.
+    """True if a folder that Spark names is the place of a table, and is no link to another place.
 
     Args:
         folder: the folder, as a path or as a URI.
-        place: where a table has to lie, as the catalog or a config says.
+        place: folder of the table by the catalog or a config.
     """
     one, other = urlsplit(folder), urlsplit(place)
     elsewhere = one.scheme and other.scheme and (one.scheme, one.netloc) != (other.scheme, other.netloc)
@@ -76,23 +76,23 @@ def _path(folder: str) -> str:
 
 
 def location_of(information: str) -> str:
-    """The folder of a table, as SHOW TABLE EXTENDED has it; empty where it says none."""
+    """The folder of a table, from the output of SHOW TABLE EXTENDED; empty if the output has none."""
     return next((line[10:] for line in information.splitlines() if line.startswith("Location: ")), "")
 
 
 def makes_tables(node: Any) -> bool:
-    """Whether dbt makes a node's table from nothing."""
+    """True if dbt makes a node's table from nothing."""
     return node is not None and node.config.get("materialized") in _BUILT
 
 
 def is_left(folder: str, node: Any, begun: bool, schema_folder: Callable[[], str]) -> bool:
-    """Whether a folder holds what a killed run has left of a node's table.
+    """True if a folder holds files that a killed run has left of a node's table.
 
     Args:
         folder: the folder, as Spark names it.
-        node: what dbt is working on.
-        begun: whether a mark says that a run had begun to make the table.
-        schema_folder: asks the catalog for the folder of the node's schema.
+        node: the node that dbt runs.
+        begun: True if a mark shows that a run had begun to make the table.
+        schema_folder: returns the folder of the node's schema, from the catalog.
     """
     name, own = _path(folder).rpartition("/")[2], node.alias.lower()
     is_own = name.lower() == own
@@ -124,10 +124,10 @@ def clearing(folder: str, node: Any) -> list[str]:
 
 
 class Mark:
-    """File in the project about a table in the making: a run holds it, unless the run was killed.
+    """File in the project that marks a table being made: its run holds a lock on it until it ends.
 
     Args:
-        folder: where marks are.
+        folder: the folder of all marks.
         table: names the table: the server, the schema, the name.
     """
 
@@ -135,14 +135,14 @@ class Mark:
         self._path = folder / hashlib.sha256("\0".join(table).lower().encode()).hexdigest()
         self._handle: int | None = None
         self.left = False
-        """Whether a killed run has left the mark."""
+        """True if a killed run has left the mark."""
         self.dropped = ""
-        """The folder of the table that this run has dropped to make place."""
+        """Folder of the table that this run has dropped, for the new table."""
         self.stays = False
-        """Whether the run has ended without Spark's word on what it has left."""
+        """True if the mark stays when the run ends, as the run may have left files."""
 
     def put(self) -> None:
-        """Leaves the mark, unless another run holds it or the project's folder can't be written."""
+        """Makes the mark and locks it, unless another run holds it or the project's folder can't be written."""
         if fcntl is None or self._handle is not None:
             return
         try:
@@ -163,7 +163,7 @@ class Mark:
         self._handle, self.left = handle, left
 
     def end(self) -> None:
-        """Takes the mark away, unless it has to stay."""
+        """Removes the mark, unless it has to stay, and its lock."""
         if self._handle is None:
             return
         if not self.stays:

@@ -47,7 +47,7 @@ class Namespaces(SparkAdapter):
         return relations
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        """The same, as Spark has them now. It says which schema they are in, and not which catalog."""
+        """Tables and views of a schema, as Spark has them now. Spark's list has their schema, but not their catalog."""
         found: list[BaseRelation] = super().list_relations_without_caching(schema_relation)
         found += self._views(schema_relation)
         return [relation.replace_path(database=schema_relation.database) for relation in found]
@@ -67,7 +67,7 @@ class Namespaces(SparkAdapter):
 
     @staticmethod
     def _in_catalog(relation: BaseRelation) -> bool:
-        """Whether it is in a catalog other than spark_catalog."""
+        """True if a relation or schema is in a catalog other than spark_catalog."""
         return relation.database is not None and relation.database.lower() != OWN
 
     def list_schemas(self, database: str | None) -> list[str]:
@@ -100,7 +100,7 @@ class Namespaces(SparkAdapter):
     def get_catalog(
         self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
     ) -> tuple[Any, list[Exception]]:
-        """What the docs site shows of tables and views, of all catalogs; dbt-spark asks one catalog alone."""
+        """Tables and views for the docs site, of all catalogs, and errors; dbt-spark reads one catalog alone."""
         of_catalogs: dict[str | None, list[RelationConfig]] = {}
         for config in relation_configs:
             database = self.Relation.create_from(self.config, config).database
@@ -114,17 +114,17 @@ def _says(error: DbtRuntimeError, *texts: str) -> bool:
 
 
 def _is_missing(error: DbtRuntimeError) -> bool:
-    """Whether Spark says that there is no such schema."""
+    """True if Spark's error is that a schema doesn't exist."""
     return _says(error, *SCHEMA_NOT_FOUND_MESSAGES, "Namespace does not exist")
 
 
 def _has_no_views(error: DbtRuntimeError) -> bool:
-    """Whether Spark says that a catalog has no views."""
+    """True if Spark's error is that a catalog has no views."""
     return _says(error, "MISSING_CATALOG_ABILITY", "does not support views", "does not support VIEWS")
 
 
 def _is_unknown(error: DbtRuntimeError) -> bool:
-    """Whether Spark takes the name of a catalog for a schema's, as it knows no catalog of this name."""
+    """True if Spark's error is about an unknown catalog, whose name Spark may take for a schema's."""
     return _says(error, "[SCHEMA_NOT_FOUND] The schema `spark_catalog`.", "[CATALOG_NOT_FOUND]")
 
 

@@ -43,13 +43,13 @@ PLACES = (
     "spark.hadoop.hive.metastore.uris",
     METASTORE_URL,
 )
-"""Settings that say where tables lie. Who sets one of them keeps Spark's own defaults for the others."""
+"""Settings of the place of tables. If the user sets one, the others keep Spark's own defaults."""
 
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
-"""The variable with what pyspark gives to Spark's launcher: options, and `pyspark-shell`."""
+"""Environment variable with pyspark's arguments for Spark's launcher: options, and `pyspark-shell`."""
 
 _MISSING = re.compile(r"unresolved dependency: ([\w.-]{1,200})#([\w.-]{1,200});([\w.-]{1,200}): not found")
-"""How Spark's launcher says that nobody has a jar."""
+"""Pattern of the error of Spark's launcher about a jar that no repository has."""
 
 _lock = threading.Lock()
 _launching = threading.Lock()
@@ -94,7 +94,7 @@ def spark_session(parameters: Mapping[str, str], project: Path, accelerator: str
 def start_early(parameters: Mapping[str, str], project: Path, accelerator: str | None = None) -> None:
     """Starts the session in a thread, while dbt parses.
 
-    Args: as `spark_session`, which raises what this fails of.
+    Args: as `spark_session`, which raises the error if this start fails.
     """
     global _early
 
@@ -114,7 +114,7 @@ def start_early(parameters: Mapping[str, str], project: Path, accelerator: str |
 
 
 def _await_early() -> None:
-    """Waits for a session that is being started, and raises what it failed of, once."""
+    """Waits for a session that is being started, and raises the error of its start, once."""
     global _early, _failure
     early = _early
     if early is None or early is threading.current_thread():
@@ -203,7 +203,7 @@ def _launch(home: Path, settings: Mapping[str, str]) -> None:
 
 
 def _why(log: Path) -> str:
-    """Why Java ended at its start, where its log has a reason that people can do something about; else nothing."""
+    """Advice about jars that Spark can't find, by the log of a Java that ended at its start; empty for other causes."""
     missing = dict.fromkeys(":".join(parts) for parts in _MISSING.findall(log.read_text("utf-8", "replace")))
     if not missing:
         return ""
@@ -223,7 +223,7 @@ def _remove_temporary(folder: Path, home: Path) -> None:
 
 @contextmanager
 def claimed(home: Path, patience: float = 15) -> Iterator[tuple[int, ...]]:
-    """Makes sure that no other process has the metastore in a folder open, which Derby can't share.
+    """Keeps other processes from opening the metastore in a folder, which Derby can't share.
 
     Args:
         home: the folder.
@@ -262,7 +262,7 @@ def claimed(home: Path, patience: float = 15) -> Iterator[tuple[int, ...]]:
 
 @contextmanager
 def _own_control_c() -> Iterator[None]:
-    """Keeps what this process does on Ctrl-C, which pyspark replaces.
+    """Restores this process's handler of Ctrl-C, which pyspark replaces.
 
     On Ctrl-C, pyspark asks Java to cancel all jobs; in the midst of a call to Java that fails with a stack trace.
     """
@@ -284,7 +284,7 @@ def _build(parameters: Mapping[str, str]) -> SparkSession:
 
 
 def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, str]:
-    """Settings for a Spark that nobody has set up: its data goes to `.sparkstream/session` in the project.
+    """Settings for an embedded Spark with a local master: its data goes to `.sparkstream/session` in the project.
 
     A project that has its tables elsewhere keeps them there: where the profile or Spark's own configuration files
     say, or in the `metastore_db` that Spark makes in the folder it is started in.
@@ -308,14 +308,14 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
 
 
 def _accelerated(parameters: Mapping[str, str], accelerator: str) -> dict[str, str]:
-    """What a native engine adds to the settings of a profile and of Spark's own configuration files."""
+    """Settings that a native engine adds to those of a profile and of Spark's own configuration files."""
     from pyspark.find_spark_home import _find_spark_home
 
     return accelerator_of(accelerator).settings({**_spark_defaults(), **parameters}, Path(_find_spark_home()))
 
 
 def has_local_master(parameters: Mapping[str, str]) -> bool:
-    """Whether a Spark in this process does all of its work on this machine.
+    """True if a Spark in this process does all of its work on this machine.
 
     Args:
         parameters: the profile's `server_side_parameters`.
@@ -332,7 +332,7 @@ def _configuration_folder() -> Path | None:
 
 
 def _spark_defaults() -> dict[str, str]:
-    """The settings of spark-defaults.conf; they would lose against ours otherwise."""
+    """The settings of spark-defaults.conf, which the adapter's own settings would override otherwise."""
     folder = _configuration_folder()
     path = folder / "spark-defaults.conf" if folder else None
     return {} if path is None or not path.is_file() else read_properties(path)

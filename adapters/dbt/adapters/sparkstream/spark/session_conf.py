@@ -15,10 +15,10 @@ LOCAL = (LOOPBACK, "localhost", "::1")
 """Names of this machine in a profile."""
 
 AUTHENTICATE = "spark.authenticate"
-"""The setting by which Spark's own ports ask for a secret. With a local master Spark makes one up."""
+"""Setting with which Spark's own ports demand a secret. With a local master Spark makes one up."""
 
 LOCAL_DIR = "spark.local.dir"
-"""The setting with the folder of rows between two stages, which Spark writes for everybody to read."""
+"""Setting of the folder of rows between two stages, which Spark writes for everybody to read."""
 
 DEFAULT_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 
@@ -26,7 +26,7 @@ JAVA_OPTIONS = ("spark.driver.extraJavaOptions", DEFAULT_JAVA_OPTIONS)
 """The settings whose values are on Java's command line."""
 
 SUBSTITUTE = "spark.sql.variable.substitute"
-"""The setting by which Spark replaces `${env:HOME}` in statements, in texts and comments of theirs, too."""
+"""Setting with which Spark replaces `${env:HOME}` in statements, also in their string literals and comments."""
 
 _COMPILES_LATE = (
     "-XX:Tier4InvocationThreshold=200000 -XX:Tier4MinInvocationThreshold=20000 "
@@ -41,7 +41,7 @@ numbers at once, and doesn't wait in a queue behind the rest: such queries are n
 METASTORE_URL = "spark.hadoop.javax.jdo.option.ConnectionURL"
 
 METASTORE_POOL = "spark.hadoop.datanucleus.connectionPoolingType"
-"""How Hive keeps connections to its metastore.
+"""Setting of Hive's pool of connections to its metastore.
 
 A cancelled query interrupts its thread, and so does a stream that is stopped. Where that is within Derby, Derby closes
 the connection, Hive's rollback of it fails, and Hive never gives it back to a pool. After ten such connections
@@ -79,11 +79,11 @@ def embedded_session_conf(folder: Path) -> dict[str, str]:
 
 
 def local_conf(folder: Path, cores: int | None) -> dict[str, str]:
-    """What an embedded session and the local server have in common.
+    """Spark settings that an embedded session and the local server have in common.
 
     Args:
         folder: absolute path that warehouse, metastore and Hive's temporary files go under.
-        cores: how many tasks run at a time; None where that isn't known.
+        cores: number of tasks that run at a time; None if it isn't known.
 
     Raises:
         ValueError: Derby can't have its files at this path.
@@ -146,7 +146,7 @@ def java_properties(settings: Mapping[str, str]) -> str:
 
 
 def secret_java_options(settings: Mapping[str, str]) -> str | None:
-    """Why Java can't be started with these settings, and what to write; None if no option of Java holds a secret."""
+    """Message about an option of Java that holds a secret, with what to write; None if no option does."""
     for name in JAVA_OPTIONS:
         options = settings.get(name, "")
         if redacted(options) != options:

@@ -1,4 +1,4 @@
-"""The Spark that a profile leads to: a class for each method, and nothing of the methods elsewhere."""
+"""The Spark of a profile: a class for each method, and nothing of the methods elsewhere."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ METHODS: dict[Method, type[Environment]] = {
     Method.HTTP: Remote,
     Method.ODBC: Remote,
 }
-"""`method` in the profile -> what it means."""
+"""Value of `method` in the profile -> its class."""
 
 
 def environment_of(credentials: SparkStreamCredentials, project: Path) -> Environment:
-    """The Spark that a profile leads to.
+    """The environment of a profile, by its `method`.
 
     Args:
         credentials: the profile.

@@ -31,14 +31,14 @@ _users = 0
 
 
 class Environment(ABC):
-    """The Spark that a profile leads to: how SQL runs there, and which sessions streams and Python models get.
+    """The Spark of a profile: connections for SQL, and sessions for streams and Python models.
 
     Args:
         credentials: the profile.
         project: the folder of the dbt project.
 
     Attributes:
-        python: where a Python model runs that doesn't say so; None where dbt-spark knows.
+        python: `submission_method` of a Python model that sets none; None to leave it to dbt-spark.
     """
 
     python: str | None = None
@@ -49,11 +49,11 @@ class Environment(ABC):
 
     @property
     def is_here(self) -> bool:
-        """Whether all of Spark is on this machine, in this process or below it."""
+        """True if all of Spark is on this machine, in this process or below it."""
         return False
 
     def start_early(self) -> None:  # noqa: B027 - the others have nothing that takes long
-        """Begins with what `open` will wait for, where that takes long; called when a command will need Spark."""
+        """Begins early with the slow part of `open`, if it has one; called when a command will need Spark."""
 
     @abstractmethod
     def open(self, connection: Connection, by_dbt_spark: Callable[[Connection], Connection]) -> Connection:
@@ -64,7 +64,7 @@ class Environment(ABC):
             by_dbt_spark: opens it as dbt-spark does.
 
         Raises:
-            FailedToConnectError: why there is none.
+            FailedToConnectError: no connection can be opened; the message says why.
         """
 
     @abstractmethod
@@ -72,27 +72,27 @@ class Environment(ABC):
         """A new session with the settings of the profile. The caller stops a session over Spark Connect.
 
         Raises:
-            DbtRuntimeError: there is no way to one, and what to write in the profile.
+            DbtRuntimeError: no session can be made; the message says what to write in the profile.
         """
 
     @abstractmethod
     def connect_url(self) -> str | None:
-        """The address of Spark Connect; None where nobody knows one, or none is needed."""
+        """The address of Spark Connect; None if no address is known, or none is needed."""
 
     @abstractmethod
     def check(self, note: Callable[[str], None]) -> None:
-        """Looks, for `dbt debug`, at what SQL doesn't need and other models do.
+        """Checks, for `dbt debug`, the parts that streaming and Python models need and SQL doesn't.
 
         Args:
-            note: takes what is good, in a line.
+            note: takes a line about a part that works.
 
         Raises:
-            DbtRuntimeError: what is missing, and what to do.
+            DbtRuntimeError: a part is missing; the message says what to do.
         """
 
     @contextmanager
     def python_session(self, submission_method: str) -> Iterator[tuple[SparkSession, Cancellable]]:
-        """The session that a Python model gets, and what cancels its work.
+        """The session of a Python model, and the object that cancels its work.
 
         Args:
             submission_method: `session` or `connect`.
@@ -120,11 +120,11 @@ class Environment(ABC):
         """A new session over Spark Connect, with the settings of the profile.
 
         Args:
-            unknown: the message where nobody knows the address.
+            unknown: the message if no address is known.
             start: how to start a server where nobody listens, as the end of a message.
 
         Raises:
-            DbtRuntimeError: nobody knows the address, or nothing answers there.
+            DbtRuntimeError: no address is known, or nothing answers there.
         """
         url = self.connect_url()
         if not url:
@@ -138,7 +138,7 @@ class Environment(ABC):
 
 
 def apply_settings(session: Any, settings: dict[str, str]) -> None:
-    """Sets what a session lets one set; the rest was set when Spark was started, or isn't known there."""
+    """Sets those settings that a session can change; the others were set at Spark's start, or Spark has no such."""
     from pyspark.errors import PySparkException
 
     for name, value in settings.items():
@@ -152,7 +152,7 @@ def apply_settings(session: Any, settings: dict[str, str]) -> None:
 
 @contextmanager
 def _connect_mode() -> Iterator[None]:
-    """Makes pyspark.sql.functions Connect's functions, while some thread needs them: pyspark looks at a variable."""
+    """Makes pyspark.sql.functions Connect's functions, by an environment variable, while some thread needs them."""
     global _users
     with _lock:
         _users += 1

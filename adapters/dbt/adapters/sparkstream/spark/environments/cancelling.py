@@ -1,4 +1,4 @@
-"""Statements that another thread ends: dbt's main thread cancels on Ctrl-C what its other threads wait for."""
+"""Statements that another thread can cancel: on Ctrl-C, dbt's main thread cancels the statements of its threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CANCELLED = "cancelled"
-"""What is said of a statement that was ended, or not begun, because dbt cancels its connections."""
+"""Error message of a statement that was ended, or not begun, because dbt cancels its connections."""
 
 AGAIN = 0.2
 """Seconds between two attempts to end the work of a statement that is cancelled."""
@@ -47,7 +47,7 @@ class Cancellable(ABC):
                 raise
 
     def cancel(self) -> None:
-        """Ends the work that goes on, and lets no other work begin."""
+        """Ends the work that is running, and lets no other work begin."""
         self._cancelled.set()
         threading.Thread(target=self._interrupt_until_ended, name="sparkstream-cancel", daemon=True).start()
 
@@ -97,10 +97,10 @@ class TaggedJobs(Cancellable):
 
 
 class Operations(Cancellable):
-    """What a session over Spark Connect runs on its server.
+    """Work of a session over Spark Connect on its server.
 
     Args:
-        session: the session, which nobody else uses.
+        session: the session, which has no other users.
     """
 
     def __init__(self, session: SparkSession) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Connect(Environment):
-    """A server that speaks Spark Connect. Each connection has a session, with temporary views and settings of its own.
+    """A server of Spark Connect. Each connection has a session, with temporary views and settings of its own.
 
     To open a session and ask for its version took 10 to 30 ms; a connection over Thrift took ten times as long.
     """

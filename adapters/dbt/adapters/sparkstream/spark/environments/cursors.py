@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turns what Spark raises into dbt's error, without Java's stack trace."""
+    """Turns an error of Spark into dbt's error, without Java's stack trace."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
@@ -41,7 +41,7 @@ class SessionCursor(Cursor):
         """Runs a statement; the rows of a query are computed when they are fetched.
 
         Raises:
-            SparkError: what Spark says is wrong.
+            SparkError: Spark's error.
         """
         self.close()
         with self._work.running(), spark_errors():
@@ -91,11 +91,11 @@ def _on_the_wall_clock(df: DataFrame) -> DataFrame:
 
 
 class SessionHandle(Connection):
-    """What dbt takes for a connection.
+    """Connection of dbt over a Spark session.
 
     Args:
-        session: the session that it leads to.
-        work: what runs on the session for this connection.
+        session: the session.
+        work: cancels the work of this connection on the session.
     """
 
     def __init__(self, session: SparkSession, work: Cancellable) -> None:
@@ -112,7 +112,7 @@ class SessionWrapper(SessionConnectionWrapper):
 
     Args:
         handle: the connection.
-        owned: whether the session ends with the connection.
+        owned: True if the session ends with the connection.
     """
 
     handle: SessionHandle
@@ -132,7 +132,7 @@ class SessionWrapper(SessionConnectionWrapper):
         return super()._fix_binding(value)
 
     def cancel(self) -> None:
-        """Has the statement ended that runs in another thread, and no other one begun."""
+        """Ends the statement that runs in another thread, and lets no other one begin."""
         self.handle.work.cancel()
 
     def close(self) -> None:

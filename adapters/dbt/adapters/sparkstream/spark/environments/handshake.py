@@ -26,14 +26,14 @@ SESSION = 60.0
 
 
 class NoHandshake(Exception):
-    """Something listens there, and it isn't what the profile says; the message says what to write."""
+    """A program that listens at the profile's address isn't what the profile says; the message says what to write."""
 
 
 def shake_hands(credentials: SparkStreamCredentials, greeting: float = GREETING, session: float = SESSION) -> None:
     """Greets the server as PyHive would, but not longer than some seconds.
 
-    That nothing listens, or that a name or password is wrong, is left to PyHive. So is what comes after TLS's own
-    greeting, and so is Kerberos.
+    If nothing listens, or a name or password is wrong, PyHive reports it later. Messages after TLS's own greeting
+    aren't checked, nor is Kerberos.
 
     Args:
         credentials: a profile with `method: thrift`.

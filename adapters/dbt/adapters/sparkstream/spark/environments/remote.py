@@ -86,7 +86,7 @@ class Thrift(Remote):
         return connection
 
     def _shake_hands(self) -> None:
-        """Greets the server before the first connection, which else might wait for ever."""
+        """Shakes hands with the server before the first connection, which might wait for ever otherwise."""
         with self._greeting:
             if self._greeted:
                 return
@@ -97,7 +97,7 @@ class Thrift(Remote):
             self._greeted = True
 
     def check(self, note: Callable[[str], None]) -> None:
-        """Looks at Spark Connect: Python models and streams need it, SQL doesn't."""
+        """Checks Spark Connect, which Python models and streams need and SQL doesn't."""
         url = self.connect_url()
         if url is None:
             note("Spark Connect: no connect_url in the profile; streaming and Python models would need one")
@@ -119,7 +119,7 @@ class Thrift(Remote):
 
 
 def no_connection(credentials: Any, error: FailedToConnectError) -> str:
-    """What to tell of a connection that dbt-spark could not open."""
+    """Error message, with advice, for a connection that dbt-spark could not open."""
     cause = error.__cause__
     message = f"failed to connect: {readable(cause if cause is not None else error)}"
     if "failed to resolve" in message:

@@ -1,4 +1,4 @@
-"""A connection to a Thrift server: statements that can be cancelled, and words for a server that is gone."""
+"""A connection to a Thrift server: statements that can be cancelled, and an error message if the server is gone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIRST_WAIT = 0.01
 """Seconds before the Thrift server is asked for the second time whether a statement has ended."""
 
 LOST: tuple[type[BaseException], ...] = (*CONNECTION_LOST_EXCEPTIONS, ConnectionError)
-"""What the Thrift client raises where the server doesn't answer any more."""
+"""Errors of the Thrift client if the server doesn't answer any more."""
 
 
 class ThriftWrapper(PyhiveConnectionWrapper):
@@ -44,14 +44,14 @@ class ThriftWrapper(PyhiveConnectionWrapper):
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
-        """Has the statement ended that runs in another thread, and no other one begun."""
+        """Ends the statement that runs in another thread, and lets no other one begin."""
         self._cancelled.set()
 
     def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
         """Runs a statement.
 
         Raises:
-            DbtDatabaseError: what Spark says is wrong, the statement was cancelled, or the server is gone.
+            DbtDatabaseError: Spark's error, or the statement was cancelled, or the server is gone.
         """
         from TCLIService.ttypes import TOperationState
 
@@ -74,7 +74,7 @@ class ThriftWrapper(PyhiveConnectionWrapper):
         raise DbtDatabaseError(f"Query failed with status: {name}")
 
     def _ended(self) -> Any:
-        """The status of the statement that runs, when it has ended."""
+        """Status of the running statement after its end, for which this waits."""
         from TCLIService.ttypes import TOperationState
 
         pending = (TOperationState.INITIALIZED_STATE, TOperationState.PENDING_STATE, TOperationState.RUNNING_STATE)
@@ -114,9 +114,9 @@ class ThriftWrapper(PyhiveConnectionWrapper):
             return self._cursor.fetchone()
 
     def close(self) -> None:
-        """Closes the session. What ran before is done, so a server that fails to close it fails nothing.
+        """Closes the session. Its statements are done, so an error while closing is only logged.
 
-        The server of Spark 4.3 does so now and then: it looks for a class of Hive's, LlapSigner, which Spark hasn't.
+        The server of Spark 4.3 fails so now and then: it looks for a class of Hive's, LlapSigner, which Spark hasn't.
         """
         try:
             super().close()
