@@ -1,4 +1,4 @@
-"""Rows in Avro for a topic: the schema that they are written with, and how Spark writes them."""
+"""Rows in Avro for a topic: the schema that they are written with, and SQL that writes them."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ PLAIN: dict[Any, Any] = {
     Type.TIMESTAMPTZ: {"type": "long", "logicalType": "timestamp-micros"},
     Type.TIMESTAMPNTZ: {"type": "long", "logicalType": "local-timestamp-micros"},
 }
-"""Types of Spark without types in them, as Avro has them."""
+"""Type of Spark without types in it -> its type in Avro."""
 
 ALSO = {"string": ("enum",), "bytes": ("fixed",)}
-"""What a schema that is given may have in their place, and Spark writes."""
+"""Type in Avro -> types that a given schema may have in its place, and Spark writes."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SINK = "sink"
@@ -47,7 +47,7 @@ _SINK = "sink"
 
 @dataclass(frozen=True)
 class AvroRows:
-    """How the rows of a model are written in Avro.
+    """Schema and registry with which the rows of a model are written in Avro.
 
     Attributes:
         schema: the rows' schema as JSON, or the number of its version in the registry; None to make one of the columns.
@@ -59,7 +59,7 @@ class AvroRows:
 
     @classmethod
     def read(cls, given: Mapping[str, Any], topic: str, root: Path) -> AvroRows:
-        """What a sink says of schemas; files with schemas are read.
+        """Schema and registry in the config of a sink; files with schemas are read.
 
         Args:
             topic: the topic, which the subject is named by.
@@ -75,11 +75,11 @@ class AvroRows:
         return cls(schema, registry)
 
     def sql(self, columns: Sequence[tuple[str, str]], row: str, topic: str, *, registers: bool = True) -> str:
-        """A row as bytes, as SQL. A registry is asked for the number of the schema, and gets a schema that it hasn't.
+        """SQL that writes a row as bytes. A schema that the registry hasn't is registered, and its number is read.
 
         Args:
             topic: the topic, which a schema of the columns is named by.
-            registers: whether the registry is told, and its number stands before the bytes; no for a check.
+            registers: True to register the schema and put its number before the bytes; False for a check.
         """
         schema = self._schema(columns, topic)
         written = f"to_avro({row}, {string_literal(schema)})"
@@ -122,7 +122,7 @@ def record(columns: Sequence[tuple[str, str]], name: str) -> dict[str, Any]:
 
 
 def check(schema: str, columns: Sequence[tuple[str, str]]) -> None:
-    """Looks whether rows can be written with a schema, before any is in the table."""
+    """Checks that rows can be written with a schema, before any is in the table."""
     read = json.loads(schema)
     fields = {str(field["name"]).casefold(): field for field in fields_of(read) or []}
     names = {name.casefold() for name, _ in columns}
@@ -146,7 +146,7 @@ def check(schema: str, columns: Sequence[tuple[str, str]]) -> None:
 
 
 def _fits(made: Any, given: Any) -> bool:
-    """Whether Spark writes as `given` what would be `made`: the same, or another width or name of it."""
+    """True if Spark can write a column as type `given` instead of `made`: the same, or another width or name of it."""
     if isinstance(given, list):  # a union with null; Spark takes no other
         rest = [one for one in given if one != "null"]
         return len(rest) == 1 and _fits(made, rest[0])

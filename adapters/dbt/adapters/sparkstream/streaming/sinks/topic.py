@@ -1,4 +1,4 @@
-"""Topic of `config(sink=...)`: it gets a streaming model's rows, as its table does."""
+"""Topic of `config(sink=...)`, which gets a streaming model's rows as its table does."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Topic:
 
     Attributes:
         key: the columns that make a record's key; none for records without.
-        value_format: `json`, `csv` or `avro`: how all columns of a row are written.
+        value_format: format of all columns of a row together: `json`, `csv` or `avro`.
         options: options of Spark's Kafka sink, such as where Kafka is.
-        avro: how rows are written in Avro; None for another format.
+        avro: schema and registry for Avro; None for another format.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Topic:
         )
 
     def producer(self, columns: Sequence[tuple[str, str]], generation: str) -> Producer:
-        """What sends the rows of a table."""
+        """Producer that sends the rows of a table."""
         options = {**self.options, "topic": self.name}
         return Producer(options, self._key_sql(columns), self._value_sql(columns), generation)
 
     def checked_value(self, columns: Sequence[tuple[str, str]]) -> str:
-        """The value of a record of the model's columns, as SQL, before anything is told to a schema registry."""
+        """The value of a record of the model's columns, as SQL; checks it, and registers no schema."""
         self._key_sql(columns)
         return self._value_sql(columns, registers=False)
 
@@ -116,7 +116,7 @@ class Topic:
 
     @property
     def servers(self) -> str:
-        """Where Kafka is."""
+        """Addresses of Kafka's brokers."""
         return next(text for name, text in self.options.items() if name.casefold() == SERVERS)
 
 

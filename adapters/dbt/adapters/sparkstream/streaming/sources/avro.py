@@ -1,4 +1,4 @@
-"""Values in Avro: which schemas they are written with, and how Spark reads them.
+"""Values in Avro: the schemas that they are written with, and SQL that reads them.
 
 Spark makes NULLs of all fields of a value that it can't read, which is a value, too. So it is told that the value is
 the only field of a record, whose bytes are the same, and that field is NULL where the value can't be read.
@@ -20,16 +20,16 @@ from dbt.adapters.sparkstream.streaming.sources.schema_registry import SchemaReg
 AVRO = "avro"
 
 FORMATS = ("json", "csv", AVRO)
-"""How values may be written."""
+"""Formats of values."""
 
 SUFFIX = ".avsc"
-"""How the name of a file with a schema ends."""
+"""Suffix of a file with a schema."""
 
 _FIELD = "value"
 
 
 def schema_of(given: Any, relation: str, root: Path, has_registry: bool) -> str | int:
-    """What `schema` says of values in Avro: the schema as JSON, or the number of its version in the registry.
+    """Schema of values in Avro by the key `schema`: as JSON, or as the number of its version in the registry.
 
     Args:
         given: a schema as JSON, the path of a file with one, or a version.
@@ -64,7 +64,7 @@ def schema_of(given: Any, relation: str, root: Path, has_registry: bool) -> str 
 
 
 def fields_of(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The fields of a record's schema, each with `name` and `type`; None where that isn't so."""
+    """The fields of a record's schema, each with `name` and `type`; None if a field lacks one, or there is no list."""
     fields = record.get("fields")
     if not isinstance(fields, list):
         return None
@@ -73,11 +73,11 @@ def fields_of(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def registry_of(given: Any, relation: str, topics: str) -> dict[str, Any]:
-    """What `schema_registry` says: `url`, and `subjects` whose schemas values are written with.
+    """Registry by the key `schema_registry`: its `url`, and the `subjects` whose schemas values are written with.
 
     Args:
         given: a URL, or a mapping with `url` and `subject`.
-        topics: the topics that the source subscribes to, with commas between them; empty where that isn't known.
+        topics: the topics that the source subscribes to, with commas between them; empty if they aren't known.
     """
     example = "write it such as schema_registry: 'http://HOST:8081'"
     said = dict(given) if isinstance(given, Mapping) else {"url": given}
@@ -120,7 +120,7 @@ class Schemas:
 
     @classmethod
     def of(cls, reader: Mapping[str, Any]) -> Schemas:
-        """The schemas of a source; a registry is asked for the schemas that it has."""
+        """The schemas of a source, with all that its registry has, if there is one."""
         given, registry = reader["schema"], reader.get("schema_registry")
         if registry is None:
             return cls(given)
@@ -133,14 +133,14 @@ class Schemas:
         return cls(given, found, written)
 
     def learn(self, id_: int) -> None:
-        """Asks the registry for a schema that came after it was asked first."""
+        """Reads a schema from the registry that came after the registry was read first."""
         if self.registry is not None:
             self.written[id_] = self.registry.by_id(id_)
 
     def sql(self, value: str, options: Mapping[str, str], relation: str) -> str:
         """The record of a value as SQL, NULL where it can't be read.
 
-        Values with the number of a schema that isn't known end the query (`UNKNOWN_SCHEMA`): it is asked for then.
+        Values with the number of an unknown schema end the query (`UNKNOWN_SCHEMA`); the schema is read then.
         """
         if self.registry is None:
             return self._read(value, self.read_as, options)

@@ -13,15 +13,15 @@ from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored
 
 PARTS = 50
-"""So many text files of records are put into one."""
+"""Number of text files of records that are put into one."""
 
 
 @dataclass
 class Copies:
-    """What is known of the content of a source's files.
+    """Search for new files of a source that equal files which were read.
 
     A file's size comes with the listing; only files of one size are read, for a hash of their lines. Of files that go,
-    size and hash are recorded beside the checkpoint once they were read.
+    size and hash are recorded in a sidecar folder of the checkpoint once they were read.
     """
 
     engine: Engine
@@ -49,7 +49,7 @@ class Copies:
         )
 
     def record(self, stored: Mapping[str, Stored]) -> None:
-        """Records what files hold that were read."""
+        """Records size and hash of files that were read."""
         records = self.engine.folders.named_lines(exactly(self._records))
         known = {json.loads(line)[0] for _, line in records}
         digests = self._digests({name: file for name, file in stored.items() if name not in known})
@@ -62,7 +62,7 @@ class Copies:
 
     @staticmethod
     def _by_name(new: Collection[str], read: Collection[str]) -> dict[str, str]:
-        """The new files that have the names of read ones, unless names come again in this folder as a rule."""
+        """New files with the names of read files, in words; none if names come again in this folder as a rule."""
         names: dict[tuple[str, ...], str] = {}
         for name in read:
             if names.setdefault(_name(name), name) != name:
@@ -72,7 +72,7 @@ class Copies:
     def _by_content(
         self, new: Mapping[str, Stored], old: Mapping[str, Stored], read: Collection[str]
     ) -> dict[str, str]:
-        """The new files that have the lines of read ones."""
+        """New files with the lines of read files, in words."""
         records = map(json.loads, self.engine.folders.lines(self._records))
         recorded = {(size, digest): name for name, size, digest in records if name in read}
         sizes = {size for size, _ in recorded} | {file.size for file in old.values()}

@@ -1,4 +1,4 @@
-"""Sources with `meta: stream:` where a batch reads them: views over what the stream would read from.
+"""Views for batches over sources with `meta: stream:`, with the rows that the stream would read.
 
 Such a source has no table. SQL that names it (a batch model, a test, `dbt show`, the columns of a unit test) gets a
 view in its place. The view is a global one, which all sessions of a Spark see: SQL through Thrift, too.
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.spark.environments import Environment
 
 CATALOG = "spark.sql.globalTempDatabase"
-"""The setting with the schema that global views are in."""
+"""Setting of the schema that global views are in."""
 
 
 def without_tables(sources: Iterable[Any]) -> dict[Name, Any]:
-    """The sources of a project that no table is behind, by their names."""
+    """Sources of a project that have no table, by their names."""
     return {name_of(node.relation_name): node for node in sources if node.relation_name and meta_of(node).get("stream")}
 
 

@@ -1,4 +1,4 @@
-"""The sources of a streaming model: which tables they are, and what has become of the files that were read."""
+"""Sources of a streaming model: their tables, and changes of the files that were read."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
 
 @dataclass(frozen=True)
 class Change:
-    """What has become of the files of a source that were read.
+    """Changes of a source's files that were read.
 
     Attributes:
         lost: files that are gone, with rows that the model has.
         pending: files that are gone, of the micro-batch that was interrupted: the model doesn't have their rows.
         rewritten: files that have been written again since, with the time of it.
         mended: the same, of files of the micro-batch that was interrupted: they are read once more.
-        new: files that are there and haven't been read.
+        new: files that exist and haven't been read.
     """
 
     source: StreamSource
@@ -41,7 +41,7 @@ class Change:
 
     @property
     def doubtful(self) -> list[str]:
-        """New files where others were lost, or of their names: after a compaction they have the lost rows."""
+        """New files in the folders of lost files, or with their names: after a compaction they have the lost rows."""
         folders = {parent_of(name) for name in self.lost}
         names = {name.rpartition("/")[2] for name in self.lost}
         return sorted(name for name in self.new if parent_of(name) in folders or name.rpartition("/")[2] in names)
@@ -59,21 +59,21 @@ class Sources:
 
     @property
     def _accepts(self) -> bool:
-        """Whether the model goes on after its sources have changed."""
+        """True if the model goes on after its sources have changed."""
         return self.config.on_source_change == "accept"
 
     def look_again(self) -> None:
-        """Has the files of the sources listed again."""
+        """Forgets the list of the sources' files, so that they are listed again."""
         self._files.clear()
 
     def facts_of(self, relation: str) -> Facts:
-        """What the catalog says of a table; asked once."""
+        """Description of a table in the catalog, read once."""
         if relation not in self._facts:
             self._facts[relation] = Facts.of(self.engine, relation)
         return self._facts[relation]
 
     def seen(self, source: StreamSource) -> StreamSource:
-        """A source as it can be streamed: of a view, the table below it, seen through the view's query."""
+        """A source as it can be streamed: for a view, the table below it, read through the view's query."""
         view = source.relation
         query: RowView | None = None
         facts = self.facts_of(view)
@@ -93,7 +93,7 @@ class Sources:
         return replace(source, relation=table, seen=View(query, tuple(self.engine.columns(view))))
 
     def can_be_read_again(self, source: StreamSource) -> bool:
-        """Whether the checkpoint says which files of a stream are of a micro-batch."""
+        """True if the checkpoint has the files of a stream that a micro-batch has read."""
         return self._format(source).is_files
 
     def _format(self, source: StreamSource) -> Format:
@@ -104,13 +104,13 @@ class Sources:
         return dict(self._format(source).passes_changes) if self._accepts else {}
 
     def check_beginning(self, sources: Sequence[StreamSource]) -> None:
-        """Looks whether a stream that begins now gets all rows of its sources."""
+        """Checks that a stream that begins now gets all rows of its sources."""
         for source in sources:
             if not source.reader:
                 self._format(source).check_beginning(self.engine.sql, source.relation, self._accepts)
 
     def check_streams(self, source: StreamSource) -> None:
-        """Looks whether a source is one that a stream can follow."""
+        """Checks that a stream can follow a source."""
         if source.reader:
             return
         facts = self.facts_of(source.relation)
@@ -128,7 +128,7 @@ class Sources:
             )
 
     def identity(self, source: StreamSource) -> str:
-        """What tells a source from a new source of the same name: the place and time of a table's creation, for one."""
+        """Identity of a source, which a new source of its name lacks: place and time of a table's creation, for one."""
         if source.reader:
             return source.identities[0]
         facts = self.facts_of(source.relation)
@@ -137,7 +137,7 @@ class Sources:
         return f"{facts.location} of {facts.created}"
 
     def is_another(self, source: StreamSource, before: str) -> str | None:
-        """What has become of a source that isn't the one that was read; None if it is."""
+        """Change of a source, in words, if it isn't the source that was read; None if it is."""
         # Up to version 0.2.0, it had a relative path as it is written.
         if before == self.identity(source) or (source.reader and before in source.identities):
             return None
@@ -147,13 +147,13 @@ class Sources:
         return "is not the table that it was: it was created again, and its rows would be processed again"
 
     def has_rows_to_read(self, sources: Sequence[StreamSource], checkpoint: str, recorded: Recorded) -> bool:
-        """Compares the files of the sources with the files that were read, and says whether there may be others.
+        """Compares the files of the sources with the files that were read; True if there may be rows to read.
 
         Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
         reads each new path, though the rows there may be rows of files that are gone.
 
         Returns:
-            False where nothing is to be read, as seeds were loaded again with the rows that they had.
+            False if nothing is to be read, as seeds were loaded again with the rows that they had.
 
         Raises:
             SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.
@@ -185,7 +185,7 @@ class Sources:
         return True
 
     def are_as_read(self, sources: Sequence[StreamSource], recorded: Recorded) -> bool:
-        """Whether all sources are files, and the files are the files that were read, all and no others.
+        """True if all sources are files, and the files are the files that were read, all and no others.
 
         Of two sources with the same files, each has read them by itself: files may have come between.
         """
@@ -225,7 +225,7 @@ class Sources:
         return found
 
     def _change(self, source: StreamSource, read: ReadFiles, checkpoint: str) -> Change | None:
-        """What has become of the files of a source; None if they are as they were."""
+        """Changes of a source's files that were read; None if there are none."""
         folder = self._folder(source)
         if folder is None or not read.all:
             return None
@@ -250,7 +250,7 @@ class Sources:
         return Change(source, lost, pending, rewritten, mended, new)
 
     def _strays(self, sources: Sequence[StreamSource], checkpoint: str, read: ReadFiles) -> list[str]:
-        """Files that were read and lie where none of the sources is: the project has moved, for one."""
+        """Files that were read and lie outside of all sources: the project has moved, for one."""
         folders = [self._folder(source) for source in sources]
         if any(folder is None and "path" in source.reader for folder, source in zip(folders, sources, strict=True)):
             return []
@@ -259,7 +259,7 @@ class Sources:
         return [name for name in read.done if flush not in name and not any(place(name) for place in places)]
 
     def record(self, sources: Sequence[StreamSource], checkpoint: str) -> None:
-        """Records what the files that were read hold, of sources whose files go."""
+        """Records size and hash of the files that were read, for sources whose files go."""
         archived = [source for source in sources if source.is_archived and source.folder]
         if not archived:
             return
@@ -270,7 +270,7 @@ class Sources:
             Copies(self.engine, source, checkpoint).record(stored)
 
     def _stored(self, source: StreamSource) -> dict[str, Stored]:
-        """The files of a source that has a folder, as they were when somebody looked."""
+        """The files of a source that has a folder, listed once until `look_again`."""
         folder, listing = str(self._folder(source)), source.listing
         key = folder, *sorted(listing.items())
         if key not in self._files:
@@ -279,13 +279,13 @@ class Sources:
         return self._files[key]
 
     def _folder(self, source: StreamSource) -> str | None:
-        """Where the files of a source lie; None for a source without files, such as Kafka."""
+        """Folder of the files of a source; None for a source without files, such as Kafka."""
         if source.reader:
             return source.folder
         return self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
 
     def _judge(self, change: Change) -> None:
-        """Looks whether a run can go on after a change."""
+        """Checks that a run can go on after a change."""
         relation, is_seed = change.source.relation, change.source.checksum is not None
         accepts = self._accepts and not is_seed
         if change.rewritten and not accepts:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KAFKA = "kafka"
 
 SERVERS = "kafka.bootstrap.servers"
-"""The option that says where Kafka is."""
+"""Option with the addresses of Kafka's brokers."""
 
 _WHERE_FROM = ("subscribe", "subscribePattern", "assign")
 """The options that name topics."""
@@ -29,13 +29,13 @@ _OF_THE_WAY = (
     *("kafka.", "kafkaconsumer.", "fetchoffset.", "groupidprefix"),
     *("maxoffsetspertrigger", "minoffsetspertrigger", "maxtriggerdelay", "minpartitions", "maxrecordsperpartition"),
 )
-"""What the names of options begin with that say where Kafka is and how it is read, and not what."""
+"""Beginnings of the names of options that change how Kafka is reached and read, and not which records."""
 
 _EARLIEST = -2
-"""As Spark reads a partition that was added."""
+"""Offset from which Spark reads a partition that was added: its earliest record."""
 
 PATIENCE = 5.0
-"""Seconds in which a broker takes a connection."""
+"""Seconds for a broker to take a connection."""
 
 
 class Kafka(StreamSource):
@@ -59,7 +59,7 @@ class Kafka(StreamSource):
 
     @property
     def state_depends_on(self) -> Mapping[str, Any]:
-        """Options that make it another stream: its topics, but neither Kafka's address nor the speed of reading."""
+        """Reader's keys whose change makes it another stream: not Kafka's address, and not the speed of reading."""
         reader = dict(self.as_written)
         if "schema_registry" in reader:  # it has the schemas of values, wherever it is
             reader["schema_registry"] = True
@@ -154,7 +154,7 @@ class Kafka(StreamSource):
 
 
 def check_brokers(servers: str, where: str) -> None:
-    """Looks whether one of some brokers takes a connection from this machine, where Spark's driver is.
+    """Checks that one of some brokers takes a connection from this machine, where Spark's driver is.
 
     Args:
         servers: as `kafka.bootstrap.servers` has them: `HOST:PORT,HOST:PORT`.
@@ -170,7 +170,7 @@ def check_brokers(servers: str, where: str) -> None:
 
 
 def _fault(address: str) -> str | None:
-    """Why a broker takes no connection; None if it does."""
+    """Reason why a broker takes no connection; None if it takes one."""
     host, _, port = address.rpartition("//")[2].rpartition(":")
     if not port.isdigit():
         return "this is no HOST:PORT"

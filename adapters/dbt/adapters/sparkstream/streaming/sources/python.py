@@ -1,4 +1,4 @@
-"""Data sources that are classes in Python (`pyspark.sql.datasource`), made known to Spark by where they are."""
+"""Data sources that are classes in Python (`pyspark.sql.datasource`), registered in Spark by module and class."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DATA_SOURCE = "data_source"
-"""The key of a Python data source, which stands in place of `format`."""
+"""Key of a Python data source, in place of `format`."""
 
 _STREAM_READERS = ("streamReader", "simpleStreamReader")
-"""The methods of a class, one of which gives what reads a stream."""
+"""Methods of a class, one of which returns the reader of a stream."""
 
 
 class PythonClass(StreamSource):
@@ -34,7 +34,7 @@ class PythonClass(StreamSource):
         return str(self.reader[DATA_SOURCE])
 
     def _format(self, spark: SparkSession) -> str:
-        """Makes the class known to a session, and gives the name that it has there.
+        """Registers the class in a session, and returns its name there.
 
         Modules of the project go to Spark as they are. Others have to be installed where Spark's Python is.
         """
@@ -90,7 +90,7 @@ def _module(path: str, place: str, project: Path | None) -> ModuleType:
 
 
 def _of_project(project: Path | None) -> list[ModuleType]:
-    """The modules that lie in the project's folder, and not in an environment within it."""
+    """Imported modules from the project's folder, but not from an environment within it."""
     if project is None:
         return []
     folder, found = project.resolve(), []

@@ -1,4 +1,4 @@
-"""Sources that aren't tables: what `meta: stream:` of a dbt source says, checked."""
+"""Sources that aren't tables: the keys in `meta: stream:` of a dbt source, checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEYS = (
 )
 
 READ_FROM = "__read"
-"""What a `select` reads from."""
+"""Name in FROM for the rows that a `select` reads."""
 
 
 def source_of(
@@ -49,7 +49,7 @@ def source_of(
 
 
 def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:
-    """What `meta: stream:` of a source says, checked; empty where it says nothing. Files with schemas are read."""
+    """Keys in `meta: stream:` of a source, checked; empty if it has none. Files with schemas are read."""
     given = meta.get("stream") or {}
     if not isinstance(given, Mapping):
         raise StreamingError(
@@ -135,10 +135,10 @@ def _check_values(reader: Mapping[str, Any], relation: str) -> None:
 
 
 def located(path: str, relation: str, root: Path, is_here: bool) -> str:
-    """Where a path leads: a relative one begins in the project's folder.
+    """Absolute path of a path; a relative one begins in the project's folder.
 
     Args:
-        is_here: whether Spark has the files of this machine.
+        is_here: True if Spark has the files of this machine.
     """
     if not is_relative(path):
         return path

@@ -1,4 +1,4 @@
-"""A schema registry: which schemas values are written with, by the number that stands before each value.
+"""Schema registry: the schemas of values, by the number that stands before each value.
 
 It has the REST interface of Confluent's registry. Karapace, Apicurio (`/apis/ccompat/v7`) and Redpanda have it, too.
 """
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import requests
 
 SECONDS = 30
-"""How long an answer may take."""
+"""Seconds for an answer."""
 
 _ABSENT = 404
 _REFUSED = (409, 422)
-"""No compatible schema, and none at all."""
+"""Status for an incompatible schema, and for a text that is no schema."""
 
 _JSON = "application/vnd.schemaregistry.v1+json"
 
@@ -39,7 +39,7 @@ class Registered:
 
 @dataclass(frozen=True)
 class SchemaRegistry:
-    """A schema registry, asked over HTTP. User and password come from `~/.netrc`, as `requests` reads it."""
+    """A schema registry, reached over HTTP. User and password come from `~/.netrc`, as `requests` reads it."""
 
     url: str
 
@@ -65,7 +65,7 @@ class SchemaRegistry:
         return Registered(int(found["id"]), self._avro(found, f"version {version} of {subject}"))
 
     def register(self, subject: str, schema: str) -> int:
-        """Gives a subject a version with a schema, unless it has one, and the number of the schema."""
+        """Gives a subject a version with a schema, unless it has one; returns the number of the schema."""
         answer = self._ask("POST", f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema})
         if answer.status_code in _REFUSED:
             raise StreamingError(
@@ -77,7 +77,7 @@ class SchemaRegistry:
         return int(self._body(answer)["id"])
 
     def by_id(self, id_: int) -> str | None:
-        """The schema with a number; None where the registry hasn't one."""
+        """The schema with a number; None if the registry has none."""
         found = self._get(f"/schemas/ids/{id_}")
         return None if found is None else self._avro(found, f"schema {id_}")
 

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 _LISTING = ("recursivefilelookup", "pathglobfilter")
 ORIGIN = {"topic": "string", "partition": "int", "offset": "bigint", "timestamp": "timestamp", "key": "binary"}
-"""Columns of Kafka, which rows with values that can't be read have."""
+"""Columns of Kafka -> type, in the table of rows with values that can't be read."""
 
 Positions = Mapping[str, Mapping[str, int]]
-"""Of Kafka: topic -> partition -> an offset."""
+"""Offsets of Kafka: topic -> partition -> an offset."""
 
 
 @dataclass(frozen=True)
 class Portion:
-    """What a micro-batch has read of a stream.
+    """Part of a stream that a micro-batch has read.
 
     Attributes:
-        since: of Kafka, where the first records are.
-        until: the same, of the first records that come after it.
+        since: offsets of the first records, for Kafka.
+        until: offsets of the first records after it, for Kafka.
     """
 
     files: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ class Portion:
 
 @dataclass(frozen=True)
 class Read:
-    """What a micro-batch has read of all streams of a model, as Spark numbers them.
+    """Files and offsets that a micro-batch has read of all streams of a model, by Spark's numbers of the streams.
 
     Attributes:
-        until: of Kafka, the number that Spark has for a stream -> the first records that come after it.
-        since: tells by this number where the first records are.
+        until: number of a stream of Kafka -> offsets of the first records after the micro-batch.
+        since: returns, for such a number, the offsets of the first records.
     """
 
     files: Sequence[str]
@@ -79,8 +79,8 @@ class StreamSource:
         relation: the source, for words; a table, as SQL names it.
         event_time: the column with the time that the watermark is of; None for the model's `event_time`.
         watermark: how late a row may be; None for the model's `watermark`.
-        reader: what `meta: stream:` of a dbt source says, with the path where the files are; empty for a table.
-        checksum: of a seed's rows; None for what is no seed.
+        reader: keys in `meta: stream:` of a dbt source, with the path where the files are; empty for a table.
+        checksum: of a seed's rows; None for any other source.
         seen: the view through which the rows of `relation`, its table, are read; None for a table itself.
         path: the reader's path as the source's meta has it, which may be relative; None for the same.
         project: the folder of the dbt project, which may have a module with the source's class; None for no project.
@@ -97,17 +97,17 @@ class StreamSource:
     project: Path | None = None
 
     has_portions: ClassVar[bool] = False
-    """Whether the checkpoint tells what a micro-batch has read, so that it can be read again."""
+    """True if the checkpoint records what a micro-batch has read, so that it can be read again."""
 
     prefix: ClassVar[str] = ""
-    """What the names of its own columns begin with, where the columns are the value's."""
+    """Prefix for the names of the source's own columns beside the columns of the value."""
 
     without_batch: ClassVar[str | None] = "keep its rows in a streaming model, and read that"
-    """What to do where a batch can't read it; None where Spark's error says it."""
+    """Advice if a batch can't read the source; None if Spark's error is enough."""
 
     @property
     def folder(self) -> str | None:
-        """Where its files lie, each of which a stream reads once; None for a source without such files."""
+        """Folder of its files, each of which a stream reads once; None for a source without such files."""
         return None
 
     @property
@@ -132,7 +132,7 @@ class StreamSource:
 
     @property
     def brokers(self) -> str:
-        """Where Kafka is, as `kafka.bootstrap.servers` has it; empty for any other source."""
+        """Addresses of Kafka's brokers, as `kafka.bootstrap.servers` has them; empty for any other source."""
         return ""
 
     @property
@@ -142,22 +142,22 @@ class StreamSource:
 
     @property
     def has_values(self) -> bool:
-        """Whether columns are made of its `value`."""
+        """True if columns are made of its `value`."""
         return "value_format" in self.reader
 
     @property
     def is_archived(self) -> bool:
-        """Whether its files go once they were read, as somebody moves them or Spark itself does (`cleanSource`)."""
+        """True if its files go once they were read: people move them, or Spark itself does (`cleanSource`)."""
         return bool(self.reader.get("archived")) or self.folded.get("cleansource", "off").casefold() != "off"
 
     @property
     def listing(self) -> dict[str, str]:
-        """The options that say which files of its folder it reads."""
+        """Options that choose the files of its folder which it reads."""
         return {name: text for name, text in self.options.items() if name.casefold() in _LISTING}
 
     @property
     def state_depends_on(self) -> Mapping[str, Any]:
-        """What of the reader makes it another stream."""
+        """Keys of the reader whose change makes it another stream."""
         return {key: value for key, value in self.as_written.items() if key != "archived"}
 
     @property
@@ -167,7 +167,7 @@ class StreamSource:
         return [json.dumps([kind, reader.get("path")]) for reader in (self.reader, self.as_written)]
 
     def check(self) -> None:
-        """Checks what the reader says, which not every kind of source may say."""
+        """Checks the reader's keys, as some are only for some kinds of sources."""
         if "archived" in self.reader:
             raise StreamingError(
                 f"{self.relation}: archived says that files go once they were read, and this source has none\n"
@@ -181,27 +181,27 @@ class StreamSource:
 
     @property
     def states_columns(self) -> bool:
-        """Whether its columns are known before it has anything."""
+        """True if its columns are known before it has any rows."""
         return "schema" in self.reader or not self.has_portions
 
     def origin(self) -> list[str]:
-        """Where a row of it comes from, as SQL for each column of `ORIGIN`."""
+        """SQL for each column of `ORIGIN`, which tells where a row comes from."""
         return [f"NULL :: {type_} AS {name}" for name, type_ in ORIGIN.items()]
 
     def portion(self, read: Read) -> Portion | None:
-        """What of all that a micro-batch has read is its own; None where nobody can tell."""
+        """Portion of this source in all that a micro-batch has read; None if that can't be told."""
         return None
 
     def stream(self, spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
         """Its rows as a stream.
 
         Args:
-            options: how Spark has to read it, where the source says nothing else.
+            options: options for Spark, unless the source has others.
         """
         return self._loaded(spark.readStream.format(self._format(spark)).options(**{**options, **self.options}))
 
     def rows(self, spark: SparkSession) -> DataFrame:
-        """All rows that it has by now."""
+        """All rows that the source has by now."""
         return self._loaded(spark.read.format(self._format(spark)).options(**self._batch_options()))
 
     def rows_of(self, spark: SparkSession, portion: Portion) -> DataFrame:
@@ -219,7 +219,7 @@ class StreamSource:
         return self.options
 
     def _format(self, spark: SparkSession) -> str:
-        """The name that Spark knows it by."""
+        """Name of the source's format in Spark."""
         return str(self.reader["format"])
 
     def _loaded(self, loader: Any) -> DataFrame:
@@ -239,13 +239,13 @@ def given_options(reader: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _spellings(file: str) -> set[str]:
-    """How a file may be written: Spark has `file:/a` and `file:///a`, and escapes what it likes."""
+    """Spellings of a file's path: Spark has `file:/a` and `file:///a`, and escapes what it likes."""
     spellings = {file, unquote(file)}
     return spellings | {name.replace(":///", ":/", 1) for name in spellings}
 
 
 class Table(StreamSource):
-    """A table of the catalog, of which `meta: stream:` says nothing."""
+    """A table of the catalog, without `meta: stream:`."""
 
     has_portions = True
     without_batch = None
@@ -266,7 +266,7 @@ class Table(StreamSource):
 
 
 class Files(StreamSource):
-    """What lies at a path: the files in a folder; or the folder of a format with a log, which has no `folder` here."""
+    """Files at a path: in a folder; or the folder of a format with a log, which has no `folder` here."""
 
     has_portions = True
     without_batch = None

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 OBSERVED = "sparkstream_values_"
-"""What the names of observations of values begin with."""
+"""Prefix of the names of observations of values."""
 
 _TEXT = "CAST(value AS STRING)"
 _VALUE = "__value"
 _BROKEN = "__broken"
 _NO_AVRO = "AVRO_NOT_LOADED"
-"""Part of what Spark says where its package for Avro isn't there."""
+"""Beginning of Spark's error condition if its package for Avro isn't there."""
 
 
 def parsed(rows: DataFrame, source: StreamSource, schemas: Schemas | None) -> DataFrame:
@@ -59,7 +59,7 @@ def parsed(rows: DataFrame, source: StreamSource, schemas: Schemas | None) -> Da
 
 @contextmanager
 def needs_avro(name: str, version: str) -> Iterator[None]:
-    """Says it where Spark's package for Avro isn't there."""
+    """Turns Spark's error into advice if its package for Avro isn't there."""
     try:
         yield
     except StreamingError as error:
@@ -72,7 +72,7 @@ def needs_avro(name: str, version: str) -> Iterator[None]:
 
 
 def unreadable(reader: Mapping[str, Any]) -> str:
-    """Whether a value can't be read, as SQL over `parsed` rows. NULL is none: Kafka has it for what is deleted."""
+    """Condition of unreadable values, as SQL over `parsed` rows. NULL is none: Kafka has it for deleted keys."""
     broken = f"{_VALUE} IS NULL"
     if (format_ := reader["value_format"]) != AVRO:
         broken += f" OR {_VALUE}.{_BROKEN} IS NOT NULL OR {_SEVERAL[format_]}"
@@ -85,11 +85,11 @@ _SEVERAL = {
     "json": rf"({_TEXT} RLIKE '\\}}[\\s,]*\\{{' AND coalesce({_OBJECTS}, 0) <> 1)",
     "csv": rf"""regexp_replace({_TEXT}, '"[^"]*"', '') RLIKE '[\\r\\n]+[^\\r\\n]'""",
 }
-"""Whether a value has more than one record: Spark reads the first one, and says nothing of the others."""
+"""Format -> condition of a value with more than one record: Spark reads the first one, and ignores the others."""
 
 
 def seen(rows: DataFrame, source: StreamSource) -> DataFrame:
-    """The columns that models see: of `parsed` rows the columns of the values, and what `select` makes of them."""
+    """Rows with the columns that models see: of `parsed` rows the fields of the values, and those of `select`."""
     reader, relation = source.reader, source.relation
     if not source.has_values and "select" not in reader:
         return rows
