@@ -21,11 +21,11 @@ from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
 @dataclass(frozen=True)
 class Facts:
-    """What the catalog says of a table.
+    """Description of a table in the catalog.
 
     Attributes:
         kind: `MANAGED`, `EXTERNAL` or `VIEW`.
-        created: when it was made, as the catalog writes it; in Delta and Iceberg an id, which tells the same.
+        created: time of its creation, as the catalog writes it; in Delta and Iceberg an id, which a new table hasn't.
     """
 
     kind: str
@@ -52,17 +52,17 @@ class Facts:
 
     @property
     def compacts(self) -> bool:
-        """Whether it is a streaming model's table in plain files whose rows are put into other files now and then."""
+        """True for a streaming model's table in plain files whose rows are put into other files now and then."""
         return f"{PREFIX}compacts=true" in self.properties
 
     @property
     def updates(self) -> bool:
-        """Whether it is a streaming model's table in which late rows correct windows."""
+        """True for a streaming model's table in which late rows correct windows."""
         return f"{PREFIX}updates=true" in self.properties
 
 
 def properties_of(engine: Engine, table: str) -> dict[str, str]:
-    """What is recorded of a table, by its name as SQL has it."""
+    """Properties that are recorded of a table, by keys without `PREFIX`; by its name as SQL has it."""
     rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
     return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
 
@@ -90,7 +90,7 @@ def schema_folder(engine: Engine, table: str) -> str:
 
 
 def is_in_catalog(table: str) -> bool:
-    """Whether a table is in a catalog other than spark_catalog, by its name as SQL has it."""
+    """True if a table is in a catalog other than spark_catalog, by its name as SQL has it."""
     catalog = _parsed(table).catalog
     return bool(catalog) and catalog.casefold() != "spark_catalog"
 
@@ -110,7 +110,7 @@ def batch_of(file: str) -> int | None:
 
 
 def up_to(files: Iterable[str], last: int) -> list[str]:
-    """The data files that micro-batches up to one have written."""
+    """Data files that micro-batches up to and with `last` have written."""
     return [name for name in files if (batch := batch_of(name)) is not None and batch <= last]
 
 
@@ -120,7 +120,7 @@ def make(
     """Makes a table, also where files lie in its folder and the catalog has no such table.
 
     Args:
-        clear: removes what is in the folder, or raises if it is somebody else's; by default it is removed, as the name
+        clear: empties the folder, or raises if it isn't the table's; by default it is emptied, as the name
             is one that only the adapter gives.
         place: the folder that the statement names; None for the catalog's choice.
     """

@@ -34,11 +34,11 @@ HARMLESS = frozenset(
 MADE = tuple(
     f"{verb} TABLE{rows}" for verb in ("CREATE", "CREATE OR REPLACE", "REPLACE") for rows in ("", " AS SELECT")
 )
-"""Operations that make a table. What the log has before is of the table that was there before."""
+"""Operations that make a table. Earlier commits of the log are of the table that was there before."""
 
 
 BACKFILL = "backfill"
-"""What a commit of a backfill says where a commit of a micro-batch has its number."""
+"""Word in the metadata of a backfill's commit, in the place of a micro-batch's number."""
 
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _WRITE = "spark.databricks.delta.write"
@@ -101,7 +101,7 @@ class DeltaTable(LoggedTable):
         return {**own, "batch": str(max(*numbers, int(own.get("batch", -1)), -1))}
 
     def _recorded(self) -> dict[str, str] | None:
-        """What the ledger's table says; None where there is none."""
+        """Properties of the ledger's table; None if there is no such table."""
         return properties_of(self._engine, self._apart) if self._engine.exists(self._apart) else None
 
     def _record(self, facts: Mapping[str, str]) -> None:
@@ -198,7 +198,7 @@ class DeltaTable(LoggedTable):
         return int(newest["version"])
 
     def _commits(self) -> list[Any]:
-        """What was done since the version that is known, the oldest first."""
+        """Commits since the known version, the oldest first; without those up to the last that made the table."""
         new = self._newest() - self._version
         rows = self._engine.sql(f"DESCRIBE HISTORY {self.name} LIMIT {new}") if new > 0 else []
         commits = sorted(rows, key=lambda row: int(row["version"]))
@@ -207,12 +207,12 @@ class DeltaTable(LoggedTable):
 
     @staticmethod
     def _is_own(commit: Any, generation: str) -> bool:
-        """Whether a commit is a micro-batch's, or leaves the rows as they are."""
+        """True if a commit is a micro-batch's or a backfill's, or leaves the rows as they are."""
         is_backfill = str(commit["userMetadata"]) == f"{generation} {BACKFILL}"
         return is_backfill or _batch(commit, generation) is not None or commit["operation"] in HARMLESS
 
 
 def _batch(commit: Any, generation: str) -> int | None:
-    """The number of the micro-batch that a commit is of; None for one of others."""
+    """Number of the micro-batch that a commit is of; None for any other commit."""
     owner, _, number = str(commit["userMetadata"] or "").partition(" ")
     return int(number) if owner == generation and number.isdigit() else None

@@ -1,4 +1,4 @@
-"""Formats of tables and folders: a record for each, with all that a run asks of it.
+"""Formats of tables and folders: a record for each, with all facts that a run needs of it.
 
 A new format is a record here, a class in `job._TABLES`, and a sink in `worker`.
 """
@@ -13,27 +13,27 @@ from dbt.adapters.sparkstream.streaming.ledger import PREFIX
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 
 Ask = Callable[[str], Sequence[Any]]
-"""Runs a statement of SQL, and gives its rows."""
+"""Function that runs a statement of SQL, and returns its rows."""
 
 
 BATCH = "micro_batch"
-"""The column, and partition, that says which micro-batch has appended a row."""
+"""Column, and partition, with the number of the micro-batch that has appended a row."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """What a table is stored as.
+    """Storage format of a table, and its features.
 
     Attributes:
         name: as SQL has it, after USING.
-        is_files: whether a table is the files in a folder, with no list of their own.
-        has_log: whether a table has a log of what was done.
-        numbers_rows: whether a column says which micro-batch has appended a row.
-        compacts: whether `compact_every` puts rows into few files.
-        clusters: whether a table can be clustered by `liquid_clustered_by`.
-        passes_changes: the options by which a stream passes over what has changed rows of a table.
-        identity: tells a table from a new one of the same name, by what the catalog says of its creation.
-        check_beginning: refuses a table of which a stream that begins now would not get all rows, unless it accepts
+        is_files: True if a table is the files in a folder, with no list of their own.
+        has_log: True if a table has a log of its commits.
+        numbers_rows: True if a column has the number of the micro-batch that has appended a row.
+        compacts: True if `compact_every` puts rows into few files.
+        clusters: True if a table can be clustered by `liquid_clustered_by`.
+        passes_changes: options with which a stream skips commits that have changed rows of a table.
+        identity: returns a text that differs for a new table of the same name, by its creation in the catalog.
+        check_beginning: refuses a table if a stream that begins now would not get all its rows, unless it accepts
             changed rows.
     """
 
@@ -49,7 +49,7 @@ class Format:
 
 
 def _generation(ask: Ask, table: str, created: str) -> str:
-    """A streaming model's table alone has one."""
+    """Generation of a streaming model's table; empty for any other table."""
     return next((str(value) for name, value in ask(f"SHOW TBLPROPERTIES {table}") if name == f"{PREFIX}table"), "")
 
 
@@ -91,7 +91,7 @@ ICEBERG = Format(
 )
 
 FILES = tuple(Format(name, is_files=True, compacts=True) for name in ("parquet", "orc", "csv", "json", "avro", "text"))
-"""Plain files."""
+"""Formats of plain files."""
 
 _FORMATS = {format_.name: format_ for format_ in (DELTA, ICEBERG, *FILES)}
 

@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge
 
 ONLY_ROWS = "spark.sql.files.ignoreMissingFiles"
-"""The setting by which Spark leaves out files that are gone."""
+"""Setting with which Spark leaves out files that are gone."""
 
 _MARKED = "__rows_and_marks"
 
@@ -27,8 +27,8 @@ class LoggedTable(StreamTable):
     """A table whose format has a log of what was done: one commit replaces its rows, its columns and its properties.
 
     The rows of the staging table are written once more, into the table, which goes on having its earlier versions. The
-    commit has all that is to be recorded of the new table. So a run that is killed finds the old table or the new one,
-    and what is recorded of it.
+    commit has the whole ledger of the new table. So a run that is killed finds the old table or the new one,
+    and its ledger.
     """
 
     def can_give_way(self) -> bool:
@@ -42,7 +42,7 @@ class LoggedTable(StreamTable):
         return config.sidecar_root(self.facts().location)  # where the table looks for them, as it keeps its folder
 
     def _places_staging(self, config: StreamConfig) -> bool:
-        """Whether a staging table is made in a folder that a run chooses: some catalogs let nobody choose."""
+        """True if a run chooses the folder of a staging table: some catalogs let nobody choose."""
         return config.location_root is not None or not is_in_catalog(self.name)
 
     def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
@@ -71,7 +71,7 @@ class LoggedTable(StreamTable):
         """Settings that write the table's id and its micro-batches into a commit."""
 
     def _hint(self, config: StreamConfig) -> str:
-        """What has Spark write few files; empty where the format sees to it."""
+        """SQL hint with which Spark writes few files; empty if the format sees to that."""
         return ""
 
     def _replaced(self) -> None:
@@ -94,7 +94,7 @@ class LoggedTable(StreamTable):
 
 @contextmanager
 def settings(engine: Engine, given: Mapping[str, str]) -> Iterator[None]:
-    """Has a session's settings hold for what the block does."""
+    """Sets settings of a session for the block."""
     for name, text in given.items():
         engine.sql(f"SET {backticked(name)} = {backticked(text)}")
     try:

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.streaming.worker.corrections import FOLDER
 from dbt.adapters.sparkstream.streaming.worker.sink import Sink
 
 _MOVED_AT_ONCE = ("file:", "hdfs:")
-"""How the path of a folder begins that is moved in one step. A store has no folders, and moves file by file."""
+"""Beginnings of the paths of folders that are moved in one step. A store has no folders, and moves file by file."""
 
 
 class FileTable(StreamTable):
@@ -28,11 +28,11 @@ class FileTable(StreamTable):
 
     format = Format("files", is_files=True)
     _files_left: float | None = None
-    """Since when files from before corrections are there, as its ledger has it."""
+    """Time since which files from before corrections are there, as its ledger has it; None for no such files."""
     _seen: Sequence[str] = ()
-    """What was written, as it was at `check_foreign`."""
+    """Files of the table, or its partitions, as they were at `check_foreign`."""
     _files: Sequence[str] = ()
-    """The same, and what micro-batches have written since: what others write meanwhile, the next run finds."""
+    """`_seen` and the files of micro-batches since: files that others write meanwhile are found by the next run."""
 
     @property
     def _compaction(self) -> Compaction:
@@ -114,7 +114,7 @@ class FileTable(StreamTable):
         self._give_way_to(staging, ledger, holder, files_left=None, left=left)
 
     def _give_way_to(self, staging: StagingTable, before: Ledger, holder: Holder | None, **changes: Any) -> str:
-        """Gives its name to a full staging table; gives what `check_foreign` needs from now on."""
+        """Gives its name to a full staging table; returns the new `Ledger.files`, for `check_foreign`."""
         other = FileTable(self._engine, staging.name)
         files = other._digest(other._written())
         staging.take_over(before, holder, files=files, **changes)
@@ -123,7 +123,7 @@ class FileTable(StreamTable):
         return files
 
     def _written(self) -> list[str]:
-        """Its data files; its partitions where corrections give them other files."""
+        """Data files of the table; its partitions if corrections give them other files."""
         return self._partitions() if self.facts().updates else self._data_files()
 
     def _data_files(self) -> list[str]:
@@ -172,14 +172,14 @@ class FileTable(StreamTable):
         return {"files_left": self._files_left}
 
     def _digest(self, files: Sequence[str]) -> str:
-        """A hash of files of the table, the same when the table has got another name and folder."""
+        """Hash of files of the table, the same after the table has got another name and folder."""
         if self.facts().updates:
             return digest({str(batch_of(name)) for name in files})
         folder = f"{path_of(self.facts().location)}/"
         return digest(path_of(name).removeprefix(folder) for name in files)
 
     def _forget(self) -> float | None:
-        """Removes files from before corrections that nobody reads any more; gives since when others are there."""
+        """Removes files from before corrections that have no readers; returns the time since which others are there."""
         place, clock = self.facts().location.rstrip("/"), time.time()
         files = {path_of(name) for name in self._data_files()}
         written = self._engine.folders.stored_files(f"{place}/{FOLDER}")

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, prop
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 _OF_THE_CATALOG = "transient_lastDdlTime"
-"""The property that the catalog makes itself."""
+"""Property that the catalog sets itself."""
 
 
 class StagingTable:
@@ -33,7 +33,7 @@ class StagingTable:
 
     stage: ClassVar[Stage]
     foreign: ClassVar[str]
-    """What is said behind its name where it is somebody else's."""
+    """End of the error about a table of this name that isn't the adapter's, after the name."""
 
     def __init__(self, engine: Engine, table: str, recording: AbstractContextManager[Any]) -> None:
         self._engine = engine
@@ -42,11 +42,11 @@ class StagingTable:
         self.name = suffixed(table, self.stage.suffix)
 
     def is_foreign(self) -> bool:
-        """Whether the name of the staging table, and its folder with it, is somebody else's."""
+        """True if the name of the staging table, and its folder with it, is another table's."""
         return self._engine.exists(self.name) and not self._is_ours(self._ledger(self.name))
 
     def check(self) -> None:
-        """Makes sure that the name of the staging table is free, or a table's that was made for this one."""
+        """Checks that the name of the staging table is free, or is a staging table's that was made for this table."""
         if self.is_foreign():
             raise StreamingError(f"{self.name} {self.foreign.format(table=self._table)}")
 
@@ -56,7 +56,7 @@ class StagingTable:
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}")
 
     def ledger(self) -> Ledger | None:
-        """What is recorded of the staging table; None where there is none, or only somebody else's."""
+        """Ledger of the staging table; None if there is none, or another table has its name."""
         found = self._ledger(self.name) if self._engine.exists(self.name) else None
         return found if self._is_ours(found) else None
 
@@ -72,7 +72,7 @@ class StagingTable:
         return True
 
     def _fill(self, place: str, rows: str, partitions: Sequence[str]) -> tuple[int, int]:
-        """Makes the staging table like the table, with the rows of a query; gives the number of rows of both."""
+        """Makes the staging table like the table, with the rows of a query; returns the number of rows of both."""
         facts = Facts.of(self._engine, self._table)
         theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
         left_out = _OF_THE_CATALOG, PREFIX + self.stage.keys["whole"]
@@ -93,17 +93,17 @@ class StagingTable:
         return int(before), int(now)
 
     def _take_place(self, properties: Mapping[str, str]) -> None:
-        """Gives the table's name to the staging table. Whoever sees it there sees all that belongs to it."""
+        """Gives the table's name to the staging table, once its properties are complete."""
         self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(properties)})")
         self._engine.sql(f"DROP TABLE {self._table}")
         self._rename()
 
     def take_over(self, before: Ledger, holder: Holder | None, **changes: Any) -> None:
-        """The same of a table that goes on, with its generation and checkpoint.
+        """Gives the table's name to the staging table, which goes on with the table's generation and checkpoint.
 
         Args:
-            before: what was recorded of the table when the run took it.
-            changes: what is to be recorded otherwise: fields of its ledger.
+            before: ledger of the table when the run took it.
+            changes: fields of the ledger that get other values.
         """
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
         with self._recording:
@@ -125,7 +125,7 @@ def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Le
     """Ledger of a table now, after the check that the run still holds it.
 
     Args:
-        before: what was recorded when the run took it.
+        before: ledger of the table when the run took it.
     """
     if now is None or now.generation != before.generation or _id(now.holder) != _id(holder):
         raise StreamingError("another run has taken it over")
@@ -138,11 +138,11 @@ def _id(holder: Holder | None) -> str | None:
 
 @dataclass(frozen=True)
 class Replacement:
-    """Rows that others take the place of.
+    """Rows of a table that go, and the rows that replace them.
 
     Attributes:
         key: the column with the time by which rows go: all that go have one.
-        goes: gives as SQL which rows of the table go, where their columns have a prefix such as `t.`.
+        goes: returns the condition of rows that go, as SQL, with a prefix of the columns such as `t.`.
         rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
         batch: the number that the new rows get: the number of a micro-batch that is done.
     """
@@ -164,7 +164,7 @@ class Rebuilt(StagingTable):
 
     Args:
         ledger_suffix: of the table that has its ledger; empty where its own properties have it.
-        purges: whether its files go with it only if that is said.
+        purges: True if its files go with it only by PURGE.
     """
 
     stage = Stage.REBUILD
@@ -200,7 +200,7 @@ class Rebuilt(StagingTable):
 
         Args:
             folder: the folder of the staging table, or a name where the catalog chooses the folder.
-            checkpoints: what the names of the folders begin with that are kept of it.
+            checkpoints: beginning of the paths of its sidecar folders.
         """
         root, _, identifier = folder.rpartition("/")
         config = replace(
@@ -222,12 +222,12 @@ class Rebuilt(StagingTable):
             self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
 
     def check_swap(self, now: Ledger | None, its: Ledger | None, before: Ledger, holder: Holder) -> Ledger:
-        """Makes sure that both tables are the run's.
+        """Checks that both tables are the run's; returns the ledger of the staging table.
 
         Args:
-            now: what is recorded of the table now.
-            its: the same, of the staging table.
-            before: what was recorded of the table when the run took it.
+            now: ledger of the table now.
+            its: ledger of the staging table now.
+            before: ledger of the table when the run took it.
         """
         checked_own(now, before, holder)
         if its is None or not self._is_ours(its) or its.holder is not None:
@@ -245,10 +245,10 @@ class Compaction(StagingTable):
     foreign = "is there, and no compaction has made it\n  give it another name, or leave compact_every out"
 
     def tidy(self, ledger: Ledger) -> bool:
-        """Removes what a killed run has left in staging, and files from before a compaction that nobody reads any more.
+        """Removes the staging table of a killed run, and files from before a compaction that have no readers any more.
 
         Returns:
-            Whether files were removed: then `files_left` is to be recorded as None.
+            True if files were removed: then `files_left` is to be recorded as None.
         """
         self.drop()
         if not is_over(ledger.files_left):
@@ -257,7 +257,7 @@ class Compaction(StagingTable):
         return True
 
     def fill(self, finished: int, columns: Sequence[str], partition_by: Sequence[str]) -> Ledger:
-        """Makes the staging table, with the rows of all micro-batches; gives what was recorded of the table before.
+        """Makes the staging table, with the rows of all micro-batches; returns the ledger of the table before.
 
         Args:
             finished: the last micro-batch; all rows get its number.
@@ -277,7 +277,7 @@ class Compaction(StagingTable):
         return before
 
     def _clear(self, folder: str) -> None:
-        """Empties the folder that isn't the table's, once it is certain that none of its files are there."""
+        """Empties the folder that isn't the table's, after a check that no files of the table are in it."""
         self._engine.sql(f"REFRESH TABLE {self._table}")
         if any(path_of(name).startswith(f"{path_of(folder)}/") for name in self._engine.files(self._table, folder)):
             raise StreamingError(
@@ -297,7 +297,7 @@ class Compaction(StagingTable):
 class Backfilled(StagingTable):
     """A staging table of plain files: a model's table with some of its rows replaced. It takes the place of this table.
 
-    It is the same table in all else: its generation, its checkpoint and what is recorded of it stay.
+    It is the same table in all else: its generation, its checkpoint and its ledger stay.
     """
 
     stage = Stage.BACKFILL
@@ -305,7 +305,7 @@ class Backfilled(StagingTable):
 
     @staticmethod
     def place(location: str) -> str:
-        """A folder for a staging table, which nothing has been in."""
+        """New folder for a staging table, in which nothing has been."""
         folder = location.rstrip("/")
         name = folder.rpartition("/")[2].partition(Stage.BACKFILL.suffix)[0]
         return f"{parent_of(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
@@ -315,7 +315,7 @@ class Backfilled(StagingTable):
 
         Args:
             columns: the table's columns; the columns that it is partitioned by stand last.
-            partitions: how many these are.
+            partitions: number of these columns.
         """
         names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes('')}, FALSE)"
         stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"

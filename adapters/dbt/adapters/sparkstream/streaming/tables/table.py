@@ -1,4 +1,4 @@
-"""The table of a streaming model: made with what has to be known of it, and checked before each run."""
+"""Table of a streaming model: made with its ledger, and checked before each run."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from dbt.adapters.sparkstream.streaming.worker.sink import Sink
 
 FEW = 4
-"""The rows of so many micro-batches are counted by one task."""
+"""Most micro-batches whose rows are counted by one task."""
 
 FILE = "__file"
-"""The column with the file of a row."""
+"""Column with the path of a row's file."""
 
 
 class StreamTable:
     """The table that a streaming model appends to, with a partition for each micro-batch."""
 
     format = Format("")
-    """What it is stored as."""
+    """Storage format of the table."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
@@ -39,21 +39,21 @@ class StreamTable:
         self.name = name
 
     def found(self) -> bool:
-        """Whether the table is there."""
+        """True if the table exists."""
         return self._engine.exists(self.name)
 
     def tidy(self, ledger: Ledger) -> None:
-        """Removes what earlier runs have left of the table, for a run that has it to itself."""
+        """Removes files and staging tables that earlier runs have left, for a run that has the table to itself."""
 
     def remains(self, ledger: Ledger) -> list[str]:
-        """The folders with rows that stay when the table is dropped, by what is recorded of it."""
+        """Folders with rows that stay when the table is dropped, by its ledger."""
         return []
 
     def is_scattered(self, ledger: Ledger, every: int | None) -> bool:
-        """Whether its rows are due to be put into few files, though no micro-batch has come: the last try has failed.
+        """True if the rows are due to be put into few files, though no micro-batch has come: the last try has failed.
 
         Args:
-            ledger: what is recorded of it. `check_foreign` has seen it since.
+            ledger: ledger of the table. `check_foreign` has been called since.
         """
         return False
 
@@ -66,16 +66,16 @@ class StreamTable:
             partition_by: the columns that the table is partitioned by, beside the number of the micro-batch.
 
         Returns:
-            What `check_foreign` needs from now on; None where there was nothing to do.
+            The new `Ledger.files`, for `check_foreign`; None if there was nothing to do.
         """
         return None
 
     def replaces(self) -> bool:
-        """Rebuild by CREATE OR REPLACE, as Delta has it; else DROP comes first."""
+        """True if a rebuild is a CREATE OR REPLACE, as in Delta; else DROP comes first."""
         return False
 
     def create(self, columns: Sequence[tuple[str, str]], model: Model, ledger: Ledger) -> Ledger:
-        """Makes the table of a model, and gives what is recorded of it."""
+        """Makes the table of a model, and returns its ledger."""
         config, comments = model.config, model.comments
         names = [name.casefold() for name, _ in columns]
         last = [name.casefold() for name in config.partition_by]
@@ -109,7 +109,7 @@ class StreamTable:
     def _definition(
         self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
     ) -> str:
-        """What follows the columns where the table is made."""
+        """Part of CREATE TABLE after the columns."""
         columns = ", ".join(self._partitioned(config))
         theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)
         partitions = f"\nPARTITIONED BY ({columns})" if columns else ""
@@ -130,7 +130,7 @@ class StreamTable:
         make(self._engine, table, statement, lambda folder: self._clear(folder, occupied=True), place)
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
-        """Removes what a table of this model has left in its folder; `occupied`: Spark says that something is in it."""
+        """Removes files that a table of this model has left in its folder; `occupied`: True if Spark finds any."""
         files = self._engine.folders.stored_files(folder)
         strange = [name for name in files if batch_of(name) is None]
         if strange:
@@ -142,7 +142,7 @@ class StreamTable:
             self._engine.folders.clear(folder)
 
     def ledger(self) -> Ledger | None:
-        """What is recorded of the table now; None for a table that no streaming model has made."""
+        """Ledger of the table now; None for a table that no streaming model has made."""
         return Ledger.read(self._properties())
 
     def _properties(self) -> dict[str, str]:
@@ -158,26 +158,26 @@ class StreamTable:
         self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(facts)})")
 
     def owned(self, generation: str, holder: Holder) -> dict[str, dict[str, str]]:
-        """What stands in properties as long as the table is a run's: table -> name -> a text in the value."""
+        """Properties that tables have as long as they are a run's: table -> name -> a text in the value."""
         return {self.name: {f"{PREFIX}table": generation, f"{PREFIX}run": holder.id}}
 
     def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
-        """What puts a micro-batch's rows into it."""
+        """Sink that puts a micro-batch's rows into the table."""
         return Append(**common)
 
     @staticmethod
     def _without_done(common: dict[str, Any]) -> dict[str, Any]:
-        """Arguments of a sink that finds all rows of a micro-batch in the table or none: nothing else has to say so."""
+        """Arguments of a sink that finds all rows of a micro-batch in the table or none, so that it needs no `done`."""
         return common if common["producer"] or common["corrections"] else {**common, "done": None}
 
     def facts(self) -> Facts:
-        """What the catalog says of it; asked once."""
+        """Description of the table in the catalog, read once."""
         if self._facts is None:
             self._facts = Facts.of(self._engine, self.name)
         return self._facts
 
     def refresh(self) -> None:
-        """Makes Spark look again which files it has."""
+        """Makes Spark list the table's files again."""
         self._engine.sql(f"REFRESH TABLE {self.name}")
 
     def add_columns(self, columns: Sequence[tuple[str, str]]) -> None:
@@ -195,21 +195,21 @@ class StreamTable:
         return added
 
     def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
-        """Looks whether something else has written to the table.
+        """Checks that nothing else has written to the table.
 
         Args:
             begun: the last micro-batch that has begun.
-            accepts: whether the model takes that as it is.
+            accepts: True if the model accepts rows of other writers.
         """
 
     def is_recorded(self, ledger: Ledger) -> bool:
-        """Whether what is recorded is all that was there at `check_foreign`."""
+        """True if all that was in the table at `check_foreign` is recorded in its ledger."""
         return True
 
     def settled(
         self, after: int, finished: int, windows: Sequence[str]
     ) -> tuple[dict[int, tuple[int, int | None]], str]:
-        """Rows, and windows where columns tell, that each micro-batch has appended; and what `check_foreign` needs."""
+        """Rows, and windows where columns tell, that each micro-batch has appended; and `Ledger.files`."""
         return self._appended(after, finished, windows)[0], ""
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
@@ -223,7 +223,7 @@ class StreamTable:
         return Rebuilt(self._engine, self.name, self._recording)
 
     def can_give_way(self) -> bool:
-        """Rebuild in staging: the existing table's format lets another table take its place."""
+        """True if the format of the existing table lets a staging table take its place."""
         return False
 
     def is_tidy(self, ledger: Ledger) -> bool:
@@ -231,14 +231,14 @@ class StreamTable:
         return not (ledger.whole.get(Stage.REBUILD) or ledger.staging or waits)
 
     def staging_folder(self, config: StreamConfig, identifier: str) -> str:
-        """A folder for a staged rebuild, which nothing has been in.
+        """New folder for a staged rebuild, in which nothing has been.
 
-        Where the catalog chooses the folder, it is a name for that table, without a slash.
+        Where the catalog chooses the folder, this is a name for the staging table, without a slash.
         """
         return f"{self._root(config)}/{identifier}{Stage.REBUILD.suffix}-{uuid.uuid4().hex[:8]}"
 
     def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
-        """What the names of the folders begin with that are kept of a staging table."""
+        """Beginning of the paths of a staging table's sidecar folders."""
         return config.sidecar_root(folder)
 
     def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
