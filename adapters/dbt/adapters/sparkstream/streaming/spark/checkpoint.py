@@ -1,4 +1,4 @@
-"""Spark's record of the micro-batches in a checkpoint, and what each has read of the sources."""
+"""Spark's record of the micro-batches in a checkpoint, and of the portions that each has read of the sources."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 
 LOOKS = 25
 PAUSE = 0.2
-"""So often, and after so many seconds, a file is looked for that another one is just about to replace."""
+"""Number of looks, and seconds between them, for a file that is being replaced by another one."""
 
 AT_A_TIME = 8
-"""How many micro-batches that nobody has counted yet are looked for at once; there are more only after a kill."""
+"""Number of uncounted micro-batches that are looked for at once; there are more only after a kill."""
 
 
 def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
-    """How many closed windows each of the last micro-batches has corrected, as the sink records it."""
+    """Micro-batch -> number of closed windows that it has corrected, for the last ones that the sink has recorded."""
     for _ in range(LOOKS):
         with suppress(StreamingError):  # the sink puts another file in its place right now
             if lines := engine.folders.lines(done_folder(checkpoint)):
@@ -37,13 +37,13 @@ def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
 
 
 def _done(line: str) -> tuple[int, int]:
-    """A micro-batch that the sink has recorded, and how many windows it has corrected."""
+    """A micro-batch that the sink has recorded, and the number of windows that it has corrected."""
     number, _, windows = line.partition(" ")
     return int(number), int(windows)
 
 
 def done_folder(checkpoint: str) -> str:
-    """The folder where the sink records the micro-batch whose rows are in the table."""
+    """Folder with the sink's record of the last micro-batch whose rows are in the table."""
     return f"{checkpoint}_done"
 
 
@@ -57,12 +57,12 @@ def _numbers(names: Iterable[str]) -> list[int]:
 
 @dataclass(frozen=True)
 class Offsets:
-    """What Spark records in the checkpoint before a micro-batch.
+    """Watermark, clock and offsets that Spark records in the checkpoint before a micro-batch.
 
     Attributes:
         watermark: milliseconds since the epoch.
         clock: the same, of the micro-batch's `current_timestamp()`.
-        sources: for each source, what it has read up to and with the micro-batch: the last number in its log of files,
+        sources: for each source, its offset up to and with the micro-batch: the last number in its log of files,
             of Kafka the first records that it hasn't, or None for other sources and for one that has read nothing yet.
     """
 
@@ -122,12 +122,12 @@ class ReadFiles:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a checkpoint and its sink have recorded of the micro-batches so far.
+    """Micro-batches, offsets and files that a checkpoint and its sink have recorded so far.
 
     Attributes:
         begun: the last micro-batch that has begun; -1 where none has.
         done: the last one whose rows are in the table; -1 where there is none.
-        offsets: what the sources were read up to with that.
+        offsets: offsets up to which the sources were read with that.
     """
 
     begun: int
@@ -137,7 +137,7 @@ class Recorded:
 
     @classmethod
     def of(cls, engine: Engine, checkpoint: str, last: int) -> Recorded:
-        """Reads it in one go, however many micro-batches there were.
+        """Reads the checkpoint and the sink's record in one go, however many micro-batches there were.
 
         Args:
             last: the last micro-batch that a run has counted; -1 for none.
@@ -196,7 +196,7 @@ class Portions:
         self._records = f"{self.checkpoint}_topics"
 
     def of(self, batch: int) -> tuple[Offsets, Offsets, dict[str, Portion]] | None:
-        """Offsets before a micro-batch and with it, and source's name -> its portion; None where nobody can tell."""
+        """Offsets before a micro-batch and with it, and source's name -> its portion; None if they can't be told."""
         now = Offsets.of(self.engine, self.checkpoint, batch)
         before = Offsets.of(self.engine, self.checkpoint, batch - 1) if batch > 0 else NOTHING_YET
         if now is None or before is None:
@@ -205,7 +205,7 @@ class Portions:
         return None if portions is None else (before, now, portions)
 
     def _between(self, before: Offsets, now: Offsets) -> dict[str, Portion] | None:
-        """Source's name -> what was read of it between two offsets; None where nobody can tell."""
+        """Source's name -> its portion between two offsets; None if it can't be told."""
         # Offsets of a source that can't be read again may look like offsets of files or of Kafka.
         if None in now.sources or not all(source.has_portions for source in self.sources):
             return None
@@ -266,7 +266,7 @@ class Portions:
                     break
 
     def _there(self, source: Kafka, places: Positions) -> list[tuple[str, int, int, int, int]]:
-        """Some records, as far as they are there: of a record or topic that is gone, Spark itself tells."""
+        """Records at some offsets, as far as they exist; Spark itself reports records or topics that are gone."""
         places = {topic: offsets for topic, offsets in places.items() if offsets}
         with suppress(StreamingError):
             return self.engine.streams.records(source, places) if places else []

@@ -1,4 +1,4 @@
-"""The seam to pyspark: everything that a streaming run asks of Spark, in the dbt process or over Spark Connect."""
+"""The seam to pyspark: all that a streaming run needs of Spark, in the dbt process or over Spark Connect."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ logger = AdapterLogger("SparkStream")
 
 @dataclass(frozen=True)
 class Rows:
-    """A query that Spark has understood."""
+    """Rows of a query that Spark has analysed, with names and types of its columns."""
 
     columns: tuple[tuple[str, str], ...]
     frame: DataFrame
@@ -65,7 +65,7 @@ class Rows:
 _MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 _RENAMES = "FileSystemBasedCheckpointFileManager"
 _PACKAGES = "org.apache.spark.sql.execution.streaming.checkpointing", "org.apache.spark.sql.execution.streaming"
-"""Where Spark has that class, from 4.1 on and before."""
+"""Packages of that class in Spark, from 4.1 on and before."""
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAntiJoin"
 
@@ -85,20 +85,20 @@ class Engine:
 
     @classmethod
     def open(cls, environment: Environment) -> Engine:
-        """A session of the Spark that the profile leads to."""
+        """Engine with a new session of the profile's Spark."""
         session = environment.new_session()
         apply_settings(session, SETTINGS)
         url = environment.connect_url() if is_connect(session) else None
         return cls(session, url)
 
     def close(self) -> None:
-        """Ends a session over Spark Connect; the one in this process goes on for others."""
+        """Ends a session over Spark Connect; a session in this process goes on for others."""
         if is_connect(self._spark):
             self._spark.stop()
 
     # -- what a run leaves behind when it is killed ------------------------------------------------
     def java(self) -> int | None:
-        """The process of a Spark that ends with this one; None for a server."""
+        """Pid of a Spark that ends with this process; None for a server."""
         if self._url is not None:
             return None
         return int(self._spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
@@ -111,7 +111,7 @@ class Engine:
         return str(client._user_id or ""), str(client._session_id)
 
     def end_queries(self, session: tuple[str, str], patience: float = 600) -> None:
-        """Ends what another session on the same server has left running, a query when its micro-batch has ended."""
+        """Ends the work of another session on the same server, a query when its micro-batch has ended."""
         if self._url is None:
             return
         try:
@@ -129,12 +129,12 @@ class Engine:
 
     # -- questions ---------------------------------------------------------------------------------
     def sql(self, statement: str) -> list[Any]:
-        """Runs a statement and gives its rows."""
+        """Runs a statement and returns its rows."""
         with spark_errors():
             return list(self._spark.sql(statement).collect())
 
     def write_few_files(self) -> None:
-        """Has REBALANCE join what is small, whatever the session's settings are for other queries."""
+        """Has REBALANCE join small partitions, whatever the session's settings are for other queries."""
         with spark_errors():
             self._spark.conf.set("spark.sql.adaptive.enabled", "true")
             self._spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "true")
@@ -146,11 +146,11 @@ class Engine:
             return str(self._spark.conf.get("spark.sql.session.timeZone"))
 
     def is_utc(self) -> bool:
-        """Whether that clock shows UTC."""
+        """True if the session's time zone is UTC."""
         return self.zone() in UTC
 
     def exists(self, table: str) -> bool:
-        """Whether there is a table or view of this name."""
+        """True if a table or view of this name exists."""
         with spark_errors():
             return bool(self._spark.catalog.tableExists(table))
 
@@ -160,7 +160,7 @@ class Engine:
             return list(self._spark.table(table).inputFiles())
 
     def listing(self, folder: str) -> AbstractContextManager[None]:
-        """Has Spark list what is below a table's folder without a job, where the block reads the table."""
+        """Has Spark list the files below a table's folder without a job, where the block reads the table."""
         return listed_at_once(self._spark, folder)
 
     def columns(self, table: str) -> list[str]:
@@ -209,7 +209,7 @@ class Engine:
 
     @spark_errors()
     def add_stage(self, stage: Stage) -> None:
-        """Makes a window function known under a name, its window's end marked as what the watermark closes."""
+        """Makes a view of a window function's rows, its window's end marked as the time that the watermark closes."""
         rows = self._spark.sql(stage.sql)
         if rows.isStreaming:
             rows = self._closable(rows, stage)
@@ -271,7 +271,7 @@ class Engine:
             self._spark.conf.set(_EXCLUDED, ",".join([*rules, _PUSHES_SEMI_JOINS]))
 
     def table_columns(self, ending: Ending, rows: Rows) -> tuple[tuple[str, str], ...]:
-        """The columns of the rows that get into the table, of the rows that leave the stream."""
+        """Columns of the rows that get into the table, for emitted rows of the stream."""
         if isinstance(ending, Direct):
             return rows.columns
         columns = ", ".join(f"{backticked(name)} {type_}" for name, type_ in rows.columns)
@@ -290,7 +290,7 @@ class Engine:
             return self._understood(self._spark.sql(ending.query)).columns
 
     def check_brokers(self, servers: str, where: str) -> None:
-        """Looks whether a broker of Kafka can be reached, where Spark's driver is on this machine.
+        """Checks that a broker of Kafka can be reached, if Spark's driver is on this machine.
 
         A server on this machine may be in a container, which reaches other hosts: the user is warned, and it goes on.
         """
@@ -304,7 +304,7 @@ class Engine:
             logger.warning(f"{error}\n  this is what this machine finds; the server goes on asking for some minutes")
 
     def check_topic(self, topic: Topic, value: str, columns: Sequence[tuple[str, str]]) -> None:
-        """Looks whether Spark has its connector to Kafka, and can write the rows as values."""
+        """Checks that Spark has its connector to Kafka, and can write the rows as values."""
         if topic.avro is not None:
             nulls = ", ".join(f"CAST(NULL AS {type_}) AS {backticked(name)}" for name, type_ in columns)
             with needs_avro("sink", self.version), spark_errors("sink: schema"):

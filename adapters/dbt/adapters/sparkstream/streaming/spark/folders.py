@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
-"""The setting with the number of folders from which Spark lists them in a job."""
+"""Setting of the number of folders from which Spark lists them in a job."""
 
 _BEGINNING = re.compile(r"(?:([A-Za-z][\w+.-]*):(?://([^/]*))?)?")
 """Scheme and host of a path."""
@@ -39,7 +39,7 @@ class Stored(NamedTuple):
 
 @contextmanager
 def _no_folder() -> Iterator[None]:
-    """Goes on where Spark finds no folder."""
+    """Ignores Spark's error about a folder that doesn't exist."""
     try:
         yield
     except StreamingError as error:
@@ -49,7 +49,7 @@ def _no_folder() -> Iterator[None]:
 
 @contextmanager
 def listed_at_once(spark: SparkSession, folder: str) -> Iterator[None]:
-    """Has Spark list what is below a folder on a disk without a job, which takes longer than a thousand folders.
+    """Has Spark list the files below a folder on a disk without a job, which takes longer than a thousand folders.
 
     Args:
         folder: with its scheme, as the catalog has it: `file:/warehouse/t`. In a store each folder takes a request.
@@ -96,7 +96,7 @@ class Folders:
 
         Args:
             mode: `append` adds them to the folder, and `ignore` leaves a folder as it is.
-            is_one: whether they are written as one file.
+            is_one: True to write the rows as one file.
         """
         with spark_errors():
             rows = self._spark.sql(query)
@@ -134,7 +134,7 @@ class Folders:
         return {}
 
     def clear(self, path: str) -> None:
-        """Removes what is in a folder; the folder itself stays, or is made."""
+        """Removes all files in a folder; the folder itself stays, or is made."""
         # Spark has no statement that removes a folder. This one writes no rows in place of all there is.
         with spark_errors():
             rows = self._spark.sql("SELECT 1 AS x, 1 AS p WHERE FALSE").write.partitionBy("p").mode("overwrite")
@@ -157,12 +157,12 @@ def path_of(name: str) -> str:
 
 
 def is_relative(path: str) -> bool:
-    """Whether a path says neither a scheme nor where it begins."""
+    """True if a path has no scheme and doesn't begin with a slash."""
     return not path.startswith("/") and _BEGINNING.match(path)[1] is None  # type: ignore[index]
 
 
 def within(place: str) -> Callable[[str], bool]:
-    """A question of files, as `path_of` gives them: whether one is this file, or lies in this folder or below it.
+    """Test of paths of files, as of `path_of`: True for this file, or a file in this folder or below it.
 
     Args:
         place: a path or a URI, which may have Hadoop's wildcards. A path without a scheme is the same in each.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS = 4
-"""How often a streaming query is started before its Python process is given up."""
+"""Number of starts of a streaming query before its Python process is given up."""
 
 _LATE = re.compile(rf"(?:\[STREAMING_PYTHON_RUNNER_INITIALIZATION_FAILURE\] [^\n]{{0,300}}?|{OF_JAVA}){NO_WORKER}")
 
@@ -36,7 +36,7 @@ _starting = threading.Lock()
 
 @dataclass(frozen=True)
 class LeftOut:
-    """The rows of a micro-batch that no window has, or that can't be read.
+    """Counts of the rows that no window has, or that can't be read.
 
     Attributes:
         late: rows that came after their windows were closed; one that is late for several windows counts for each.
@@ -51,7 +51,7 @@ class LeftOut:
 
     @classmethod
     def total(cls, several: Iterable[LeftOut]) -> LeftOut:
-        """The rows left out in several micro-batches."""
+        """Sums of the counts of several micro-batches, with the furthest time."""
         found = list(several)
         furthest = max((one.furthest for one in found if one.furthest), default=None)
         names = ("late", "ahead", "untimed", "unreadable")
@@ -67,10 +67,10 @@ class MicroBatch:
         number: its number since the table was made, from 0.
         watermark: the watermark that it closed windows by; None before there is one.
         state_rows: rows in state after it: keys of open windows, and rows that wait.
-        ran: whether it was a micro-batch at all, and not a report that there was nothing to do.
-        is_behind: whether a row may have a time before the watermark.
-        is_odd: whether a row may have no time, or one too far ahead.
-        left_out: what Spark counts of rows left out.
+        ran: True if it was a micro-batch, and not a report that there was nothing to do.
+        is_behind: True if a row may have a time before the watermark.
+        is_odd: True if a row may have no time, or a time too far ahead.
+        left_out: Spark's counts of rows left out.
     """
 
     number: int
@@ -120,7 +120,7 @@ class MicroBatch:
         )
 
     def closing(self, lateness: Interval | None) -> MicroBatch:
-        """The same with the watermark that closes windows: ahead of Spark's, where late rows correct windows."""
+        """This micro-batch with the watermark that closes windows: ahead of Spark's, if late rows correct windows."""
         if lateness is None or self.watermark is None:
             return self
         return replace(self, watermark=self.watermark + timedelta(microseconds=lateness.micros))
@@ -138,10 +138,10 @@ def told(batch: MicroBatch, state: str) -> str:
 
 @dataclass
 class Progress:
-    """What the micro-batches of a run have done together. It takes no more room when there are more of them.
+    """Sums of the micro-batches of a run, and the last one. They take no more room when there are more of them.
 
     Attributes:
-        milliseconds: how long they took.
+        milliseconds: time that they took.
         watermark: the last watermark that windows were closed by.
     """
 
@@ -160,7 +160,7 @@ class Progress:
         self.watermark = batch.watermark or self.watermark
 
     def told(self, doing: str, state: str) -> str:
-        """All of it in a line, with what the run does at the moment.
+        """Progress of the run in a line, with Spark's words for the present step.
 
         Args:
             state: what each row of Spark's state is, such as `open window`.
@@ -236,7 +236,7 @@ class Running:
         self._is_stopped = False
 
     def batches(self) -> Iterator[list[MicroBatch]]:
-        """What has happened since the last time, again and again until the query has ended."""
+        """Micro-batches since the last look, again and again until the query has ended; a list may be empty."""
         while True:
             with spark_errors():
                 ended = not self._query.isActive
@@ -255,7 +255,7 @@ class Running:
             self._wait()
 
     def _reported(self) -> list[MicroBatch]:
-        """What Spark has reported lately; nothing where it has reported nothing since the last time."""
+        """Micro-batches of Spark's latest reports; none if there is no new report since the last look."""
         last = _text(self._query.lastProgress)
         if last == self._last:
             return []
@@ -267,7 +267,7 @@ class Running:
         return [MicroBatch.read(_text(progress)) for progress in self._query.recentProgress]
 
     def doing(self) -> str:
-        """What the query does at the moment, in Spark's words."""
+        """Spark's words for the present step of the query."""
         with spark_errors():
             return str(self._query.status["message"])
 

@@ -1,8 +1,8 @@
-"""Streams that a model reads, made known under the names in its query, and the rows that must move no watermark.
+"""Views of the streams that a model reads, under the names in its query, and rows that must move no watermark.
 
 A row whose time is too far ahead of the clock gets the time `NOT_YET` below the watermark and is dropped above it. So
-Spark's report of a micro-batch, which has the earliest time, tells at no cost whether it had such rows. A row without a
-time tells as well: Spark takes NULL for the first of January 1970 there.
+Spark's report of a micro-batch, which has the earliest time, shows at no cost whether it had such rows. A row without a
+time shows as well: Spark takes NULL for the first of January 1970 there.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ CLOSES = "sparkstream.closes"
 """Key in the metadata of a `window_time`: it may carry the watermark of the window's end."""
 
 NEVER = "timestamp'9999-01-01'"
-"""No row of a stream has a time from here on: the rows of a flush do."""
+"""End of the times of a stream: only the rows of a flush have later times, or this one."""
 
 NOT_YET = "timestamp_micros(-62135596792222223)"
-"""The time, in the first seconds of the year 1, that stands for one too far ahead."""
+"""Time, in the first seconds of the year 1, that replaces a time too far ahead."""
 
 OBSERVED = "sparkstream_times_"
-"""What the names of observations begin with."""
+"""Prefix of the names of observations of event times."""
 
 
 class Streams:
@@ -78,19 +78,19 @@ class Streams:
         return parsed(rows, source, self._schemas.get(source.relation))
 
     def learn(self, relation: str, schema: int) -> None:
-        """Asks a source's registry for the schema of values that came after the run had begun."""
+        """Reads from a source's registry the schema of values that came after the run had begun."""
         self._schemas[relation].learn(schema)
 
     def define(
         self, source: StreamSource, stream: DataFrame, flush: str | None, until: str | None, observed: bool
     ) -> None:
-        """Makes a stream known under its name, with the watermark that its source names.
+        """Makes the view of a stream, under its name, with the watermark of its source.
 
         Args:
             flush: a folder whose rows move the watermark and are no rows of the stream.
             until: the first time, as SQL, that is too far ahead: its rows are left out and don't move the watermark;
                 None where all rows stay.
-            observed: whether Spark counts the rows without a time, and the rows too far ahead.
+            observed: True if Spark counts the rows without a time, and the rows too far ahead.
         """
         view, event_time, watermark = source.view, source.event_time, source.watermark
         stream = stream.drop(BATCH)
@@ -151,13 +151,13 @@ class Streams:
         return stream
 
     def define_portion(self, source: StreamSource, portion: Portion) -> None:
-        """Makes the rows of a stream that a micro-batch has read known under its name."""
+        """Makes a view, under the stream's name, of the stream's rows that a micro-batch has read."""
         with spark_errors():
             rows = self._as_streamed(source.rows_of(self._spark, portion), source)
             rows.drop(BATCH).createOrReplaceTempView(source.view)
 
     def define_batch(self, source: StreamSource, until: str | None) -> None:
-        """Makes all rows that a stream's files, or its table, have by now known under its name.
+        """Makes a view, under the stream's name, of all rows that its files, or its table, have by now.
 
         Args:
             until: the first time, as SQL, that is too far ahead: its rows are left out; None where all rows stay.
@@ -171,10 +171,10 @@ class Streams:
             rows.createOrReplaceTempView(source.view)
 
     def define_globally(self, source: StreamSource, name: str, is_question: bool) -> None:
-        """Makes the rows that a source has by now known to all sessions.
+        """Makes a global view, for all sessions, of the rows that a source has by now.
 
         Args:
-            is_question: whether only its columns are asked for, which it may have before its files are there.
+            is_question: True if only its columns are wanted, which it may have before its files are there.
         """
         try:
             with spark_errors(f"can't read {source.relation}"):
@@ -193,7 +193,7 @@ class Streams:
             self._as_streamed(rows, source).createOrReplaceGlobalTempView(name)
 
     def _as_streamed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
-        """Rows that a source has, as the stream gives them to the model."""
+        """Rows of a source in the form in which the stream gives them to the model."""
         if source.has_values:
             rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
         rows = self._seen(seen(rows, source), source.seen)
@@ -202,7 +202,7 @@ class Streams:
         return rows
 
     def define_unreadable(self, source: StreamSource, portion: Portion, view: str) -> None:
-        """Makes known which rows that a micro-batch has read of a stream have values that can't be read."""
+        """Makes a view of a stream's rows with unreadable values, among those that a micro-batch has read."""
         with spark_errors():
             rows = source.rows_of(self._spark, portion)
             file = "_metadata.file_path" if portion.files else "CAST(NULL AS STRING)"
@@ -212,7 +212,7 @@ class Streams:
             rows.createOrReplaceTempView(view)
 
     def records(self, source: Kafka, places: Positions) -> list[tuple[str, int, int, int, int]]:
-        """Some records of Kafka, as `Kafka.records` has them."""
+        """Records of Kafka at some offsets, in the form of `Kafka.records`."""
         with spark_errors():
             return source.records(self._spark, places)
 
@@ -249,6 +249,6 @@ def limit(max_future: Interval | None, now: str = "current_timestamp()") -> str:
 
 
 def is_ahead(watermark: datetime, max_future: Interval) -> bool:
-    """Whether a watermark is further ahead of the clock than a time may be, and no flush has set it."""
+    """True if a watermark is further ahead of the clock than a time may be, and no flush has set it."""
     until = datetime.now(timezone.utc) + timedelta(microseconds=max_future.micros)
     return until < watermark and watermark.year < 9000

@@ -1,4 +1,4 @@
-"""Sinks by the format of the table: how a micro-batch's rows get into it. They run where the sink does."""
+"""Sinks that write a micro-batch's rows, by the format of the table. They run where the sink does."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class FolderAppend(Append):
             spark.sql(f"ALTER TABLE {self.table} ADD IF NOT EXISTS PARTITION ({backticked(number)} = {batch})")
 
     def _is_there(self, spark: SparkSession, batch: int) -> bool:
-        """Whether the micro-batch has a folder: one without rows leaves none."""
+        """True if the micro-batch has a folder: one without rows leaves none."""
         return lines_in(spark, f"{self.place}/{self.columns[-1]}={batch}") is not None
 
 
@@ -81,8 +81,8 @@ class FileAppend(Append):
     others aren't.
 
     Attributes:
-        partitions: how many columns it is partitioned by, the last ones.
-        is_managed: whether files go with their partition when that is dropped.
+        partitions: number of columns that it is partitioned by, the last ones.
+        is_managed: True if files go with their partition when that is dropped.
     """
 
     partitions: int
@@ -111,7 +111,7 @@ class FileAppend(Append):
 
     @staticmethod
     def _missing(rows: DataFrame, left: DataFrame) -> DataFrame | None:
-        """Rows that an interrupted attempt has left out; None after an attempt with other rows."""
+        """Rows that an interrupted attempt has left out; None if it has left other rows, or they can't be compared."""
         from pyspark.errors import AnalysisException
 
         try:
@@ -149,7 +149,7 @@ class IcebergAppend(Append):
 class DeltaAppend(Sink):
     """Appends to a table in Delta, in one commit for each micro-batch.
 
-    The commit says which micro-batch it is of, and Delta makes no second one for it.
+    The commit has the number of its micro-batch, and Delta makes no second one for it.
     """
 
     generation: str

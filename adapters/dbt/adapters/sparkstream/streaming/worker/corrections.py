@@ -1,6 +1,6 @@
-"""Windows in a model's table that late rows have corrected. Runs where the sink does.
+"""Windows in a model's table that late rows have corrected. Runs in the process of the sink.
 
-What the table has of such a window goes, and the window's new rows come in its place, in one step: a commit of Delta or
+The table's rows of such a window go, and the window's new rows come in their place, in one step: a commit of Delta or
 Iceberg, or of a table of files the change of a partition's folder in the catalog. All rows of a window are in one
 partition, with the number of the micro-batch that first had rows of it. So a window is never half in the table, and
 never twice.
@@ -24,7 +24,7 @@ by itself, as its name begins with `_`."""
 
 _ROWS = "__rows_to_merge"
 REPLACED = "__replaced"
-"""The column that says of a row which `merge` reads whether it only marks rows of the table that go."""
+"""Column that is true for a row of `merge` that only marks rows of the table that go."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Corrections:
 
     Attributes:
         end: the column that has the end of a row's window, as SQL has it.
-        query: gives the ends of corrected windows, of what a micro-batch hands out.
+        query: SQL for the ends of corrected windows, over the windows of a micro-batch.
     """
 
     table: str
@@ -43,11 +43,11 @@ class Corrections:
     file_format: str
 
     def ends(self, spark: SparkSession) -> list[int]:
-        """The ends of these windows, in microseconds since the epoch; once the micro-batch's windows can be read."""
+        """Ends of the corrected windows, in microseconds since the epoch; reads views of the micro-batch's windows."""
         return [int(row[0]) for row in spark.sql(f"SELECT unix_micros(x) FROM ({self.query}) AS q (x)").collect()]
 
     def merge(self, rows: DataFrame, ends: Sequence[int]) -> None:
-        """Puts rows into a table whose format has MERGE, and takes out what it has of some windows, in one commit."""
+        """Puts rows into a table whose format has MERGE, and deletes its rows of some windows, in one commit."""
         spark = rows.sparkSession
         moments = ", ".join(f"({end})" for end in ends)
         marks = spark.sql(
@@ -89,12 +89,12 @@ class Corrections:
 
 
 def merge(table: str, rows: str, columns: Sequence[str], same: str) -> str:
-    """The statement that puts rows into a table whose format has MERGE, and takes others out, in one commit.
+    """Statement that puts rows into a table whose format has MERGE, and deletes others, in one commit.
 
     Args:
         table: the table; `t` in conditions.
         rows: a view of the rows to put in, and of marks for rows that go; `s` in conditions. `REPLACED` tells the two.
-        same: says of a mark which rows of the table go. A row of the table has one mark at most.
+        same: condition for the rows of the table that go by a mark. A row of the table has one mark at most.
     """
     names = [backticked(name) for name in columns]
     return (

@@ -1,4 +1,4 @@
-"""Views of the windows that are open after a micro-batch. Runs where the sink does.
+"""Views of the windows that are open after a micro-batch. Runs in the process of the sink.
 
 `<model>__open` has these windows, and `<model>__now` the closed ones, too. Both are views of one snapshot: the open
 windows after a micro-batch lie in a partition of their own in `<model>__open_rows`, and of the model's table `__now`
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OPEN, NOW, ROWS = "__open", "__now", "__open_rows"
-"""What the names of the views, and of the table that has the rows of open windows, end in."""
+"""Suffixes of the views, and of the table with the rows of open windows."""
 
 IS_OPEN = "is_open"
-"""The column of `<model>__now` that says whether a row's window is open."""
+"""Column of `<model>__now` that is true for rows of open windows."""
 
 SNAPSHOT = "__snapshot"
 """The partition of the open windows after a micro-batch: its number, the time in seconds, and the attempt."""
@@ -38,8 +38,8 @@ class OpenViews:
     Attributes:
         columns: the columns of the model's table, without the number of the micro-batch.
         number: the column of the model's table that has that number.
-        windows: gives the open windows, for the view `closed`; over views that the kept state has made.
-        query: gives rows as the model's table has them.
+        windows: SQL for the open windows, for the view `closed`; over views that the kept state has made.
+        query: SQL for rows as the model's table has them.
     """
 
     table: str
@@ -53,7 +53,7 @@ class OpenViews:
     query: str
 
     def show(self, spark: SparkSession, batch: int) -> None:
-        """Shows the windows that are open after a micro-batch, whose closed ones are in the table."""
+        """Has the views show the windows that are open after a micro-batch, whose closed ones are in the table."""
         spark.sql(self.windows).createOrReplaceTempView(self.closed)
         snapshot = f"{batch}_{int(time.time())}_{uuid.uuid4().hex[:12]}"
         rows = spark.sql(self.query).selectExpr(*self.columns, f"'{snapshot}' AS {SNAPSHOT}")
@@ -63,7 +63,7 @@ class OpenViews:
         self._forget(spark, batch)
 
     def define(self, run: Callable[[str], object], batch: int = -1, snapshot: str = "") -> None:
-        """Makes the views of a snapshot; without one, views with no rows where there are no views."""
+        """Makes the views of a snapshot; without a snapshot, makes missing views, with no rows."""
         names = ", ".join(self.columns)
         rows = f"FROM {self.rows} WHERE {SNAPSHOT} = '{snapshot}'"
         closed = f"SELECT {names}, FALSE AS {IS_OPEN} FROM {self.table} WHERE {self.number} <= {batch}"
@@ -77,7 +77,7 @@ class OpenViews:
                 run(f"ALTER VIEW {view} AS {query}")
 
     def _forget(self, spark: SparkSession, batch: int) -> None:
-        """Drops snapshots that nobody reads any more."""
+        """Drops snapshots older than `STAYS`, but for the last two micro-batches'."""
         now, old = time.time(), []
         for (partition,) in spark.sql(f"SHOW PARTITIONS {self.rows}").collect():
             snapshot = partition.partition("=")[2]

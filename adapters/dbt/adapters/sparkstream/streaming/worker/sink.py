@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 _WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
-"""The program that a server runs a sink in."""
+"""Module in which a server runs a sink."""
 
 _COUNTED = 500
-"""Of so many micro-batches that have corrected windows, `Done` says how many."""
+"""Most micro-batches with corrected windows that `Done` records."""
 
 ROWS = "__rows_to_write"
-"""A view of the rows on their way to the table."""
+"""View of the rows on their way to the table."""
 
 TABLE_HEADER = "sparkstream_table"
 """The header that tells a table from earlier tables of the same name."""
@@ -35,7 +35,7 @@ BATCH_HEADER = "sparkstream_batch"
 """The header with the number of the micro-batch."""
 
 NOT_SENT = "can't send rows to the topic"
-"""How the error begins where Kafka doesn't take them."""
+"""Beginning of the error if Kafka doesn't take the rows."""
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Done:
             del self._corrections[min(self._corrections)]
 
     def has(self, spark: SparkSession, batch: int) -> bool:
-        """Whether the micro-batch was recorded last."""
+        """True if the micro-batch was recorded last."""
         rows = lines_in(spark, self.folder)
         if rows is None:
             return False
@@ -81,14 +81,14 @@ class Sink:
     A micro-batch that was interrupted comes again, with the same number.
 
     Attributes:
-        query: gives the rows for the table, of the rows that come from the stream; None for these themselves.
+        query: SQL for the table's rows, over the rows that come from the stream; None for these themselves.
         begun: the last micro-batch that an earlier run has begun.
         owned: properties of tables, table -> name -> the text that the value holds as long as the table is this run's.
-        done: the record of what is done; None where the table itself tells, and nothing else hangs on it.
-        history: what `query` needs of earlier micro-batches; None where it needs nothing.
+        done: the record of micro-batches in the table; None if the table itself shows them, and nothing else needs it.
+        history: rows or slices of earlier micro-batches that `query` needs; None if it needs none.
         producer: sends the rows to a topic when they are in the table; None for no topic.
         views: shows the windows that are open, once the rows of closed ones are in the table; None for no views.
-        corrections: the windows in the table that late rows have corrected; None where they correct nothing.
+        corrections: the windows in the table that late rows have corrected; None if late rows correct nothing.
     """
 
     table: str
@@ -104,7 +104,7 @@ class Sink:
     corrections: Corrections | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Called where a server's Python process gets the sink."""
+        """Restores the sink; in a server's Python process, has that process end with the server."""
         self.__dict__.update(state)
         if getattr(sys.modules["__main__"].__spec__, "name", "") == _WORKER:
             _end_with(os.getppid())
@@ -140,7 +140,7 @@ class Sink:
             self.done.record(spark, batch, len(ends))
 
     def check_owned(self, spark: SparkSession) -> None:
-        """Fails where another run has taken the model over, or rebuilt the table.
+        """Raises a RuntimeError if another run has taken the model over, or rebuilt the table.
 
         The query of an earlier run may outlive the dbt process that started it: a Spark server goes on.
         """
@@ -150,15 +150,15 @@ class Sink:
                 raise RuntimeError(f"another run has taken over {self.table}, so this one writes nothing more to it")
 
     def _may_be_there(self, batch: int) -> bool:
-        """Whether an interrupted attempt may have written rows of a micro-batch."""
+        """True if an interrupted attempt may have written rows of a micro-batch."""
         return batch <= self.begun
 
     def _write(self, rows: DataFrame, batch: int) -> None:
-        """Writes the rows of a micro-batch, in place of what an interrupted attempt has left of them."""
+        """Writes the rows of a micro-batch, in place of rows that an interrupted attempt has left."""
         raise NotImplementedError
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
-        """The same, in place of what the table has of the windows with some ends, too."""
+        """Writes the rows of a micro-batch as `_write`, and in place of the table's rows of windows with some ends."""
         raise NotImplementedError
 
 
@@ -180,7 +180,7 @@ def _end_with(server: int) -> None:
 def overwrite(rows: DataFrame, table: str) -> None:
     """Writes rows to a table, in place of the partitions that they are in; other partitions stay.
 
-    The statement itself says so, with one option for files and Delta, and one for Iceberg. The session's setting
+    The statement itself has an option for that, one for files and Delta, and one for Iceberg. The session's setting
     `partitionOverwriteMode` isn't enough: when Spark is being stopped, as its client was killed, a statement that runs
     reads the default of every setting. The default is to replace the whole table, and Spark deletes its folder for it.
     """
@@ -192,7 +192,7 @@ def overwrite(rows: DataFrame, table: str) -> None:
 
 
 def read(rows: DataFrame) -> None:
-    """Reads rows for nothing but the state, which reading them updates."""
+    """Reads rows, and drops them, only to update the state."""
     rows.write.format("noop").mode("overwrite").save()
 
 
@@ -218,7 +218,7 @@ class Producer:
     same headers.
 
     Attributes:
-        key: what the key is, as SQL over the columns of the model.
+        key: SQL for the key of a record, over the columns of the model.
     """
 
     options: dict[str, str]
@@ -227,7 +227,7 @@ class Producer:
     generation: str
 
     def send(self, rows: DataFrame, batch: int) -> None:
-        """Sends all rows of a micro-batch, and returns when Kafka has them; else there is a RuntimeError."""
+        """Sends all rows of a micro-batch, and returns when Kafka has them; raises a RuntimeError if it hasn't."""
         records = rows.selectExpr(
             f"{self.key} AS key",
             f"{self.value} AS value",

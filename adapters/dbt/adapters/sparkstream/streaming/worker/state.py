@@ -1,4 +1,4 @@
-"""Rows and slices of earlier micro-batches that later ones need. Runs where the sink does."""
+"""Rows and slices of earlier micro-batches that later ones need. Runs in the process of the sink."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Watermark:
     """A view of the watermarks of a micro-batch and of the one before it: instants, and what clocks show from then on.
 
     Attributes:
-        checkpoint: where Spark records the watermark before a micro-batch.
+        checkpoint: folder in which Spark records the watermark before a micro-batch.
         lateness: milliseconds by which Spark's watermark is behind the watermark that closes windows.
-        has_moved: whether the two differ.
+        has_moved: True if the two differ.
     """
 
     checkpoint: str
@@ -72,8 +72,8 @@ class _Kept:
     was there before it.
 
     Attributes:
-        name: what `query` calls the rows so far.
-        query: gives the rows to keep, of the rows so far.
+        name: view of the rows so far, as `query` names it.
+        query: SQL for the rows to keep, over the rows so far.
         flag: the column that tells new rows from earlier ones; None for none.
     """
 
@@ -109,7 +109,7 @@ class RowStore(_Kept):
     """Rows of earlier micro-batches that later ones need.
 
     Attributes:
-        closing: gives the rows to go on with, of the rows so far; None for all of them.
+        closing: SQL for the rows to go on with, over the rows so far; None for all of them.
     """
 
     closing: str | None = None
@@ -136,9 +136,9 @@ class SliceStore(_Kept):
     of that.
 
     Attributes:
-        kept: what `closing` calls what is kept.
-        closing: gives the windows that a micro-batch closes, and corrects.
-        corrects: whether it may correct windows that are closed.
+        kept: view of the kept slices or windows, as `closing` names it.
+        closing: SQL for the windows that a micro-batch closes, and corrects.
+        corrects: True if it may correct windows that are closed.
     """
 
     kept: str
@@ -147,7 +147,7 @@ class SliceStore(_Kept):
     corrects: bool = False
 
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
-        """The same as of a `RowStore`."""
+        """The windows that a micro-batch closes, and corrects; keeps the slices that the next micro-batch needs."""
         spark = rows.sparkSession
         self._so_far(rows, batch)
         self.watermark.define(spark, batch)
