@@ -92,7 +92,7 @@ class Backfill(Job):
     """A backfill of a model.
 
     Attributes:
-        batch: of the same query, with windows and no slices: what runs in batch.
+        batch: plan of the same query that runs in batch, with windows and no slices.
     """
 
     batch: StreamPlan = field(kw_only=True)
@@ -101,7 +101,7 @@ class Backfill(Job):
         """Replaces the rows of a range.
 
         Args:
-            removes: whether rows go where the sources have none for the range any more.
+            removes: True to remove the range's rows also if the sources have none for it any more.
         """
         if range_.since >= range_.until:
             raise StreamingError(f"the range {range_} is empty\n  --to is the first time that isn't in it")
@@ -270,7 +270,7 @@ class Backfill(Job):
 
     # -- rows --------------------------------------------------------------------------------------
     def _stage(self, definition: Definition, checkpoint: str) -> None:
-        """Runs the query in batch, and keeps what it gives: it is looked at several times, and written once."""
+        """Runs the query in batch, and writes its rows to a folder: they are read several times, and computed once."""
         engine, batch = self.engine, self.batch
         until = limit(self.model.config.max_future) if batch.waits else None
         for source in definition.sources:
@@ -299,7 +299,7 @@ class Backfill(Job):
         return self._distinct(goes()) if self.plan.waits else None
 
     def _waiting(self, goes: Goes) -> str:
-        """What is said of windows in the range that the stream has open, or may still correct."""
+        """End of a message about windows in the range that the stream has open or may still correct; empty for none."""
         if goes.closed is None:
             return ""
         open_ = self._distinct(f"{replace(goes, closed=None)()} AND NOT ({goes()})")

@@ -1,6 +1,6 @@
 """Models that are left running (`sparkstream stream`), and runs that another process ends (`sparkstream streams stop`).
 
-On a server, that process says so in the properties of the table, where the run looks for signs of another run anyway.
+On a server, that process writes it into the table's properties, where the run looks for signs of another run anyway.
 The catalog of a Spark in the dbt process is this process's own, so there a run and whoever stops it meet in the
 project's folder.
 """
@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
 FOLDER = Path(".sparkstream", "running")
-"""The folder in a project's, for the runs of a Spark in the dbt process."""
+"""Folder in a project, for the runs of a Spark in the dbt process."""
 
 LOOKS = 0.5
 """Seconds between looking whether a run has ended."""
@@ -33,13 +33,13 @@ LOOKS = 0.5
 NO_RUN, ENDED, KILLED = "no run is on its way", "ended", "the run was killed, and the next one goes on where it was"
 
 DEFAULT_INTERVAL = Interval.parse("10 seconds")
-"""Time between two micro-batches of a model whose trigger doesn't say."""
+"""Time between two micro-batches of a model whose trigger sets none."""
 
 _stop: threading.Event | None = None
 
 
 class Announced:
-    """A run in this process, which others on the machine reach by files in the project's folder."""
+    """A run in this process, which other processes of the machine reach by files in the project's folder."""
 
     def __init__(self, project: Path, model: str) -> None:
         self._run = project / FOLDER / f"{model}.json"
@@ -57,7 +57,7 @@ class Announced:
         self._stop.unlink(missing_ok=True)
 
     def is_told(self) -> bool:
-        """Whether the run is told to end."""
+        """True if the run is told to end."""
         return self._stop.exists()
 
     def holder(self) -> Holder | None:
@@ -92,7 +92,7 @@ def stopped(ways: Mapping[str, Announced | OnServer], patience: float) -> dict[s
     """Ends runs, each when its micro-batch has ended.
 
     Returns:
-        Name -> what has become of its run: `NO_RUN`, `ENDED` or `KILLED`. A run that goes on is not in it.
+        Name -> outcome of its run: `NO_RUN`, `ENDED` or `KILLED`. A run that goes on is not in it.
     """
     found: dict[str, str] = {}
     waiting: dict[str, Holder] = {}
@@ -121,12 +121,12 @@ def stopped(ways: Mapping[str, Announced | OnServer], patience: float) -> dict[s
 
 
 def is_on() -> bool:
-    """Whether models are left running, in this process."""
+    """True if models are left running in this process."""
     return _stop is not None
 
 
 def is_stopping() -> bool:
-    """Whether they were told to stop."""
+    """True if models that are left running were told to stop."""
     return _stop is not None and _stop.is_set()
 
 

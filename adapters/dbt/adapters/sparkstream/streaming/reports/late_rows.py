@@ -1,4 +1,4 @@
-"""Rows that the table has not: late, with a time too far ahead, without a time, or with values that can't be read.
+"""Rows left out of the table: late, with a time too far ahead, without a time, or with values that can't be read.
 
 Such rows are counted exactly, and kept where a model wants them. Spark counts late rows after it has aggregated the
 rows of a micro-batch, so its count is too small. So where a micro-batch has such rows, its files, or its records of
@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, make, suffi
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 LATE_TABLE, UNREADABLE_TABLE = "__late", "__unreadable"
-"""What the names of the tables for such rows end in."""
+"""Suffixes of the tables for rows that no window has, and for unreadable rows."""
 
 LATE = "window closed"
 AHEAD = "time too far ahead"
@@ -47,17 +47,17 @@ UNREADABLE = {
 
 
 def side_tables(model: Model) -> tuple[str, str]:
-    """The tables for the rows of a model that its own has not: that no window has, and that can't be read."""
+    """Tables for the rows that a model's own table leaves out: that no window has, and that can't be read."""
     return suffixed(model.relation, LATE_TABLE), suffixed(model.relation, UNREADABLE_TABLE)
 
 
 def warnings(
     left: LeftOut, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
 ) -> Iterator[str]:
-    """What a person has to know of rows that no window has and of records that can't be read, and can do.
+    """Warnings about rows that no window has and records that can't be read, with advice.
 
     Args:
-        max_future: how far ahead of the clock a time may be; None for as far as it likes.
+        max_future: how far ahead of the clock a time may be; None for no limit.
     """
     if left.unreadable:
         kept = f"{broken} has them" if broken else "to keep them, write config(unreadable_rows='keep')"
@@ -82,7 +82,7 @@ def warnings(
 
 @dataclass
 class LateRows:
-    """The rows of a model's streams that its table has not: that no window has, or that can't be read.
+    """Rows of a model's streams that its table leaves out: that no window has, or that can't be read.
 
     Attributes:
         engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
@@ -121,7 +121,7 @@ class LateRows:
         )
 
     def of(self, batch: MicroBatch) -> LeftOut:
-        """The rows of a micro-batch that no window has, or that can't be read, which are kept; as exact as can be."""
+        """Counts of a micro-batch's rows that no window has, or that can't be read; keeps them. As exact as can be."""
         reported = left_out = batch.left_out
         if reported.late or batch.is_odd or (self.plan.slices and batch.is_behind):
             found = self._found(batch.number) or reported
@@ -131,7 +131,7 @@ class LateRows:
         return replace(left_out, unreadable=reported.unreadable if unreadable is None else unreadable)
 
     def of_earlier(self, batch: int) -> LeftOut:
-        """The same, for a micro-batch of a run that ended before it counted them."""
+        """Counts as of `of`, for a micro-batch of a run that ended before it counted them."""
         return replace(self._found(batch) or LeftOut(), unreadable=self._unreadable(batch) or 0)
 
     def _found(self, batch: int) -> LeftOut | None:
@@ -152,7 +152,7 @@ class LateRows:
     def _unreadable(self, batch: int) -> int | None:
         """Counts the unreadable records of a micro-batch, and keeps them; None where they can't be read again.
 
-        The query itself leaves them out and counts them, so this is asked where Spark's report has some.
+        The query itself leaves them out and counts them, so this is called if Spark's report has some.
         """
         sources, table = [source for source in self.sources if source.has_values], self.unreadable_table
         if not sources:
@@ -185,7 +185,7 @@ class LateRows:
         return LeftOut(late[0], ahead[0], untimed[0], ahead[1])
 
     def _queries(self, before: Offsets, now: Offsets) -> Iterator[tuple[str, str]]:
-        """Queries for the rows, each with the name of their time."""
+        """Queries for rows that no window has, each with the name of its time column."""
         closed = f"timestamp_millis({before.watermark})"
         until = limit(self.model.config.max_future, f"timestamp_millis({now.clock})")
         for arrivals in self.plan.late:

@@ -1,6 +1,6 @@
-"""Tells OpenLineage of the runs of streaming models, where that is configured as for its other clients.
+"""Reports the runs of streaming models to OpenLineage, where that is configured as for its other clients.
 
-Nothing of its client is imported before. What it can't be told is a line in the log, and never the end of a run: under
+Nothing of its client is imported before. A report that fails is a line in the log, and never the end of a run: under
 `--warn-error`, a warning would be one.
 """
 
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 
 PRODUCER = f"https://pypi.org/project/dbt-sparkstream/{version}"
-"""Who tells; the rules ask for an address."""
+"""Producer of the events; OpenLineage's rules ask for an address."""
 
 FILE = "openlineage.yml"
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
 PARENTS = ("OPENLINEAGE_ROOT_PARENT_ID", "OPENLINEAGE_PARENT_ID")
-"""The variables in which a scheduler says who has started dbt, as NAMESPACE/JOB/RUN; the first one goes before."""
+"""Variables with the run that has started dbt, from a scheduler, as NAMESPACE/JOB/RUN; the first one goes before."""
 
 _EXTRA = "pip install 'dbt-sparkstream[openlineage]'"
 
 METASTORES, WAREHOUSE = SETTINGS = ("spark.hadoop.hive.metastore.uris", "spark.sql.warehouse.dir")
-"""The settings of Spark that say where a Hive metastore is, and where tables of the catalog lie."""
+"""Settings of Spark with the address of a Hive metastore, and with the folder of the catalog's tables."""
 
 
 def configured() -> str | None:
-    """What says that OpenLineage is to be told: a variable or a file; None where nothing does."""
+    """Variable or file that configures OpenLineage; None if nothing does, or if it is disabled."""
     if os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
         return None
     if os.environ.get("OPENLINEAGE_URL"):
@@ -59,11 +59,11 @@ def configured() -> str | None:
 
 @dataclass
 class Lineage:
-    """What OpenLineage is told of one run of a model.
+    """Reports of one run of a model to OpenLineage.
 
     Attributes:
         engine: the run's session, which knows columns.
-        warn: told, once, what OpenLineage can't be told.
+        warn: takes the error of a report that fails, once.
     """
 
     client: OpenLineageClient
@@ -85,7 +85,7 @@ class Lineage:
         tables: Sequence[str],
         warn: Callable[[str], None],
     ) -> Lineage:
-        """What is told of a run of a model, by the profile and the tables that the model names."""
+        """Reports of a run of a model, with datasets by the profile and the tables that the model names."""
         settings = {name: engine.setting(name) for name in SETTINGS}
         catalog = catalog_namespace(str(credentials.method), credentials.host, credentials.port, settings)
         inputs = [dataset for source in model.sources for dataset in of_source(catalog, source)]
@@ -97,12 +97,12 @@ class Lineage:
         return cls(client, model, engine, inputs, outputs, warn)
 
     def goes_on(self, rows: int) -> None:
-        """Tells that the run goes on."""
+        """Reports that the run goes on."""
         if not self._failed:  # a server that doesn't answer takes its time
             self._tell("RUNNING", rows)
 
     def of_run(self, run: Callable[[], Outcome]) -> Outcome:
-        """Tells of a run's beginning, and of its end, however that is."""
+        """Runs the model, and reports the run's beginning and its end, however that is."""
         self._tell("START")
         try:
             outcome = run()
@@ -164,7 +164,7 @@ class Lineage:
         )
 
     def _parent(self) -> Any:
-        """dbt's invocation, and at the root who has started dbt; None where dbt doesn't say which invocation it is."""
+        """Parent of the run: dbt's invocation, and as root the run that has started dbt; None without an invocation."""
         from openlineage.client.facet_v2 import parent_run
 
         try:
@@ -187,7 +187,7 @@ class Lineage:
         )
 
     def _facets(self, dataset: Dataset, knows: bool) -> dict[str, Any]:
-        """The columns of a dataset, and where the files of a table lie; nothing where Spark can't say it."""
+        """Facets of a dataset: its columns, and the folder of a table's files; empty if Spark can't tell them."""
         try:
             return self._described(dataset) if knows else {}
         except Exception as failure:  # the end of a run is to be told, with or without them
@@ -211,7 +211,7 @@ class Lineage:
 
 
 def client(warn: Callable[[str], None]) -> OpenLineageClient | None:
-    """OpenLineage's client, as it is configured; None where it isn't, or can't be had."""
+    """OpenLineage's client, as it is configured; None if it isn't, or can't be made."""
     why = configured()
     if why is None:
         return None
@@ -231,7 +231,7 @@ def client(warn: Callable[[str], None]) -> OpenLineageClient | None:
 
 
 def _show_console() -> None:
-    """Shows what the transport `console` writes: lines of Python's logging, which dbt doesn't show."""
+    """Shows the output of the transport `console`: lines of Python's logging, which dbt doesn't show."""
     logger = logging.getLogger("openlineage.client.transport.console")
     if not logger.isEnabledFor(logging.INFO):
         logger.setLevel(logging.INFO)
@@ -247,8 +247,8 @@ class Dataset:
     """A table, a folder of files or a topic.
 
     Attributes:
-        table: what Spark's catalog calls it, as SQL; None for what is no table.
-        view: the name under which Spark has its columns; None where nothing has.
+        table: its name in Spark's catalog, as SQL; None if it is no table.
+        view: the name under which Spark has its columns; None if there is none.
     """
 
     namespace: str
@@ -258,7 +258,7 @@ class Dataset:
 
 
 def catalog_namespace(method: str, host: str | None, port: int | None, settings: Mapping[str, str]) -> str:
-    """Where tables are."""
+    """OpenLineage's namespace of the catalog's tables: the metastore's, the server's or the warehouse's address."""
     metastore = urlsplit(settings.get(METASTORES, "").split(",")[0])
     if metastore.hostname:
         return f"hive://{metastore.hostname}:{metastore.port or 9083}"

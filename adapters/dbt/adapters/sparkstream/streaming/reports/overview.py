@@ -31,10 +31,10 @@ _LAST = {
     "state_rows": "state_rows",
     "state_bytes": "state_bytes",
 }
-"""What is told of the last micro-batch, as SQL over `sparkstream_runs`."""
+"""Facts of the last micro-batch: name -> SQL over `sparkstream_runs`."""
 
 Streams = Sequence[Mapping[str, Any]]
-"""What `overview` gives."""
+"""Result of `overview`."""
 
 _GAUGES = {
     "ended_at": ("last_micro_batch_timestamp_seconds", "when the last micro-batch ended", 1.0),
@@ -45,7 +45,7 @@ _GAUGES = {
     "state_rows": ("state_rows", "rows kept for windows that are open", 1.0),
     "state_bytes": ("state_bytes", "memory that the rows kept take", 1.0),
 }
-"""What is known of a stream -> name, help text and factor of its metric."""
+"""Key in a model's dict of `overview` -> name, help text and factor of its metric."""
 
 _HEAD = ("model", "status", "last micro-batch", "rows/s", "rows", "left out", "watermark", "state")
 
@@ -64,7 +64,7 @@ class StreamModel:
 
 
 def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, Any]]:
-    """What is known of streaming models, a dict for each.
+    """State of streaming models, a dict for each, ordered by name.
 
     Returns:
         For each: `model`, `relation`, `status` (`running`, `stopped`, `killed` or `not built`), `process` and `host` of
@@ -100,9 +100,9 @@ def _told(model: StreamModel, ledger: Ledger | None, totals: Mapping[str, Any]) 
 
 
 def _totals(engine: Engine, runs: str, tables: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Model id -> what `sparkstream_runs` has of its table.
+    """Model id -> last micro-batch and totals of its table, from `sparkstream_runs`.
 
-    Each table begins with micro-batch 0. Rows of earlier versions don't say which table they are of.
+    Each table begins with micro-batch 0. Rows of earlier versions lack the id of their table.
     """
     columns = {name.casefold() for name in engine.columns(runs)}
     last = ", ".join(f"{sql} AS {name}" for name, sql in _LAST.items())
@@ -157,7 +157,7 @@ def _label(text: str) -> str:
 
 
 def table(streams: Streams, now: float) -> list[str]:
-    """Lines for people; `now` is in seconds since the epoch."""
+    """Lines of a table for people; `now` is in seconds since the epoch."""
     rows = [_HEAD, *(_row(stream, now) for stream in streams)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

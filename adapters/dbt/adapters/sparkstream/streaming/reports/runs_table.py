@@ -41,10 +41,10 @@ COLUMNS = {
 """Name -> type and comment. The table is partitioned by one more: the model's unique id."""
 
 MERGED = 50
-"""After so many micro-batches of a model, their rows are put into one file."""
+"""Number of a model's micro-batches after which their rows are put into one file."""
 
 _lock = threading.Lock()
-"""Threads that make or change the table at the same time would fail."""
+"""Lock to make or change the table: threads that do so at the same time would fail."""
 
 
 class RunsTable:
@@ -150,7 +150,7 @@ class RunsTable:
             self._merge(first, folder)
 
     def _folder(self) -> str | None:
-        """Where the rows of the model are; None where it has none yet."""
+        """Folder with the rows of the model; None if it has none yet."""
         try:
             rows = self._engine.sql(f"DESCRIBE TABLE EXTENDED {self._model.runs} {self._partition}")
         except StreamingError as error:
@@ -162,7 +162,7 @@ class RunsTable:
         return str(rows[names.index("Location", names.index("# Detailed Partition Information"))][1]).rstrip("/")
 
     def _merge(self, first: str, folder: str) -> None:
-        """Puts the rows of the model into one file, from the folder that they are in; `first` is where they were first.
+        """Puts the rows of the model into one file, from the folder that they are in; `first` is their first folder.
 
         It is written in another folder. The catalog then names that folder in one step, so a reader has the files from
         before or the new one, and a run that is killed leaves either. The files from before stay until the next time: a

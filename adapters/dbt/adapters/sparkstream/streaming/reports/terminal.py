@@ -1,4 +1,4 @@
-"""A line at the foot of the terminal that says how far streaming models are, below what dbt prints."""
+"""Progress line of streaming models at the foot of the terminal, below dbt's own lines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from typing import TextIO
 
 CLEAR = "\r\x1b[K"
-"""Goes to the beginning of the line, and takes away what is there."""
+"""Control sequence that goes to the beginning of the line and clears it."""
 
 
 class ProgressLine:
     """One line for all models that run, rewritten in place.
 
     Args:
-        stream: where it is written; nothing is, unless that is a terminal.
+        stream: where the line is written, if that is a terminal; None for the standard error.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -91,7 +91,7 @@ def _columns(stream: TextIO) -> int:
 
 
 def _terminal_handlers() -> list[logging.Handler]:
-    """What dbt writes to a terminal with: its loggers have handlers of Python's logging below.
+    """Handlers of Python's logging with which dbt's loggers write to a terminal.
 
     A logger of an earlier command in the same process may hold a stream that is closed by now.
     """

@@ -17,11 +17,11 @@ from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatc
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did.
+    """Result of a run: a message for people, and its counts.
 
     Attributes:
-        is_caught_up: whether it has ended as there was nothing more to read, and not as it was told to end.
-        goes_on: whether it is to be left running, now that a staged rebuild has its place.
+        is_caught_up: True if it has ended because there was nothing more to read, and not because it was told to end.
+        goes_on: True if it is to be left running, now that a staged rebuild has its place.
     """
 
     message: str
@@ -32,19 +32,19 @@ class Outcome:
 
 
 class Watch:
-    """What is seen of a query while it runs.
+    """Progress and counts of a query while it runs.
 
     Of each micro-batch, something is kept until it is recorded in the table's properties: a model may run for months.
 
     Args:
-        ledger: what was recorded of the model's table when the query began.
+        ledger: ledger of the model's table when the query began.
         identities: as `Ledger.sources` has them.
 
     Attributes:
-        rows: how many rows the micro-batches that are recorded have appended.
-        windows: how many windows they have closed; None where columns don't tell.
-        corrected: how many closed windows they have corrected.
-        left: the rows of theirs that no window has, or that can't be read.
+        rows: number of rows that the recorded micro-batches have appended.
+        windows: number of windows that they have closed; None if columns don't tell.
+        corrected: number of closed windows that they have corrected.
+        left: counts of their rows that no window has, or that can't be read.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Watch:
         self.left = LeftOut()
 
     def add_earlier(self, numbers: Iterable[int]) -> None:
-        """Adds micro-batches that nobody has told of."""
+        """Adds micro-batches of which there is no report of Spark."""
         for number in numbers:
             self._left_out[number] = self._late.of_earlier(number)
             self.finished = max(self.finished, number)
@@ -82,7 +82,7 @@ class Watch:
         self.finished = max(self.finished, batch.number)
 
     def end(self, last: int, ended: Mapping[str, int], lease: Lease) -> None:
-        """Compacts the table if that is due, then records the run's work and the free table.
+        """Compacts the table if that is due, then records the run's work and releases the table.
 
         Args:
             last: the last micro-batch that was recorded before this run.
@@ -105,7 +105,7 @@ class Watch:
         self._job.table.record(**({} if files is None else {"files": files}), **ended, holder=None)
 
     def outcome(self, is_caught_up: bool) -> Outcome:
-        """What the run did, in words and numbers, once it is recorded."""
+        """Outcome of the run in words and numbers, once its work is recorded."""
         left = self.left
         parts = [f"+{counted(self.rows, 'row')}"]
         if self.windows is not None:
@@ -132,10 +132,10 @@ class Watch:
         return Outcome(", ".join(parts), self.rows, left.late, is_caught_up)
 
     def settle(self, lease: Lease | None = None, **ended: int) -> None:
-        """Records what was done since the last time.
+        """Records the work since the last time.
 
         Args:
-            lease: is given back with it, at the end of a run; None where the run goes on.
+            lease: is given back with it, at the end of a run; None if the run goes on.
             ended: other fields of the ledger.
         """
         model, table, late = self._job.model, self._job.table, self._late
@@ -168,7 +168,7 @@ class Watch:
         self._settled = self.finished
 
     def _corrected(self) -> dict[int, int]:
-        """How many closed windows each micro-batch that isn't recorded yet has corrected."""
+        """Micro-batch that isn't recorded yet -> number of closed windows that it has corrected; left out for none."""
         if self._job.model.config.lateness is None or self.finished == self._settled:
             return {}
         found = corrected_windows(self._job.engine, self._checkpoint)
