@@ -1,4 +1,4 @@
-"""Streaming models in dbt's hands: between the adapter's macros and a run."""
+"""Streaming models of a dbt project: called by the adapter's macros to plan, run and backfill them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Registry:
         self._streams: dict[str, dict[str, StreamSource]] = {}
 
     def add(self, model: str, source: StreamSource) -> str:
-        """Records a stream of a model, and gives the name that its SQL has for it.
+        """Records a stream of a model, and returns its name in the model's SQL.
 
         Args:
             source: the stream; its `view` is where the name begins, and is numbered if another stream has it.
@@ -84,13 +84,13 @@ class StreamingModels:
         self._adapter = adapter
         self._registry = Registry()
         self._plans: dict[str, tuple[tuple[str, bool], StreamPlan]] = {}
-        """Of models that are compiled and have not run yet, by id, with what each is for: SQL, whether in UTC."""
+        """Id of a model that is compiled and has not run yet -> ((SQL, whether in UTC), plan)."""
         self._cancelled = threading.Event()
         self._line = ProgressLine()
 
     @cached_property
     def _openlineage(self) -> OpenLineageClient | None:
-        """OpenLineage's client, made when the first model runs; None for none."""
+        """OpenLineage's client, made when the first model runs; None if it isn't configured or can't be made."""
         return lineage.client(logger.warning)  # `--warn-error` makes no error of this warning
 
     def cancel(self) -> None:
@@ -102,7 +102,7 @@ class StreamingModels:
 
     @contextmanager
     def _announced(self, model: str) -> Iterator[Callable[[], bool]]:
-        """Lets other processes know of a run, and tells whether it shall end."""
+        """Announces a run to other processes; yields a function that returns True if the run has to end."""
         environment = self._adapter.connections.environment
         if environment.python != SESSION:
             yield self._stops
@@ -111,11 +111,11 @@ class StreamingModels:
             yield lambda: self._stops() or run.is_told()
 
     def streams(self, node: Any) -> bool:
-        """Whether the SQL of a node is of streams: of a streaming model, where it isn't only shown."""
+        """True if the SQL of a node reads streams: for a streaming model, unless it is only shown."""
         return nodes.is_streaming(node.resource_type, node.config.materialized) and not self._shown
 
     def stream(self, model: Mapping[str, Any], relation: Any, watermark: str | None, event_time: str | None) -> str:
-        """What stands in FROM for a relation that is read as a stream."""
+        """Text for FROM of a relation in `stream()`: the name of a stream, or the relation where a batch reads it."""
         if not relation or (str(relation).strip().startswith("(") and not getattr(relation, "identifier", None)):
             raise CompilationError(f"stream() takes a relation, not {relation}\n  write stream(ref('...'))")
         # `--empty` renders a query around the name.
@@ -132,11 +132,11 @@ class StreamingModels:
 
     @property
     def _shown(self) -> bool:
-        """Whether a model's rows are only looked at."""
+        """True if models are shown and not run: in `dbt show`, and while this thread records the SQL of nodes."""
         return dbtflags.which() == "show" or self._adapter.connections.notes is not None
 
     def _node(self, relation: str) -> Any | None:
-        """What of the project is behind a relation."""
+        """Node or source of the project with a relation's name; None if there is none."""
         manifest: Any = self._adapter.get_macro_resolver()
         for known in (getattr(manifest, "nodes", {}), getattr(manifest, "sources", {})):
             for node in known.values():
@@ -145,7 +145,7 @@ class StreamingModels:
         return None
 
     def compiled(self, node: Any, sql: str) -> str:
-        """The compiled SQL of a streaming model, once it is certain that it can stream."""
+        """Compiled SQL of a streaming model that can stream; its plan in `dbt compile` and `dbt docs generate`."""
         plan = self.planned(node, sql)
         return plan.describe() if dbtflags.which() in ("compile", "generate") else sql
 
@@ -197,7 +197,7 @@ class StreamingModels:
             raise CompilationError(message, connections.node) from error
 
     def _schema(self, model: str, config: StreamConfig) -> dict[str, dict[str, str]]:
-        """The columns of a model's streams, as far as Spark has them."""
+        """Stream -> its columns, for those streams of a model whose tables Spark has."""
         schema = {}
         for view, source in self._registry.of(model).items():
             columns = {} if source.reader else self._adapter.connections.schema_of(source.relation)
@@ -208,7 +208,7 @@ class StreamingModels:
     def run(
         self, node: Mapping[str, Any], sql: str, relation: Any, rebuild: bool = False, run_id: str = ""
     ) -> dict[str, Any]:
-        """Runs a streaming model."""
+        """Runs a streaming model; returns its message, number of rows, plan, and whether it was interrupted."""
         adapter = self._adapter
         model = self._read(node, sql, relation, run_id)
         interval = (model.config.interval or stopping.DEFAULT_INTERVAL) if stopping.is_on() else None
@@ -249,7 +249,7 @@ class StreamingModels:
 
         Args:
             name: the model's name, or `package.name`.
-            removes: whether rows go where the sources have none any more.
+            removes: True to remove the range's rows also if the sources have none for it any more.
         """
         from dbt.compilation import Compiler
 
@@ -269,7 +269,7 @@ class StreamingModels:
             return Backfill(model, plan, engine, logger.info, batch=batch)(range_, removes=removes)
 
     def _lineage(self, model: Model, node: Mapping[str, Any], engine: Engine) -> lineage.Lineage | None:
-        """What tells OpenLineage of a run; None where that isn't configured, or can't be."""
+        """Reporter of a run to OpenLineage; None if that isn't configured, or can't be made."""
         try:
             if (client := self._openlineage) is None:
                 return None
@@ -283,10 +283,10 @@ class StreamingModels:
             return None
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """What is known of the project's streaming models.
+        """State of the project's streaming models, a dict for each.
 
         Args:
-            names: of some of them, as `name` or `package.name`; none for all.
+            names: of some models, as `name` or `package.name`; none for all.
         """
         chosen = self._chosen(names)
         with self._session() as engine:
@@ -329,7 +329,7 @@ class StreamingModels:
 
     @contextmanager
     def _session(self) -> Iterator[Engine]:
-        """A session of its own; errors are dbt's."""
+        """Engine with a session of its own, closed at the end; errors are dbt's."""
         with self.as_dbt_errors():
             engine = Engine.open(self._adapter.connections.environment)
             try:

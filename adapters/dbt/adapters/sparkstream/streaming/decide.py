@@ -21,30 +21,30 @@ from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 
 class Due(Enum):
-    """What a run has to do."""
+    """Work that a run has to do."""
 
     MAKE = auto()
-    """There is no table, and it is made."""
+    """The table doesn't exist, and is made."""
     NOTHING = auto()
     """There is nothing to read."""
     MORE = auto()
-    """What is new goes into the table."""
+    """New rows go into the table."""
     REBUILD = auto()
     """The table is rebuilt, in its place."""
     SWAP = auto()
     """The table is rebuilt in staging."""
     LEASE = auto()
-    """Only a run that has the table to itself can tell: it takes the lease, and asks again."""
+    """Only a run that has the table to itself can decide: it takes the lease, and decides then."""
 
     @classmethod
     def of(cls, choice: str) -> Due:
-        """How a table is rebuilt, by the setting that says so."""
+        """Kind of rebuild, in place or in staging, by the value of a setting."""
         return cls.SWAP if choice == SWAP else cls.REBUILD
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What is due, and a line to report about it."""
+    """Work of a run, and a line to report about it."""
 
     due: Due
     told: str = ""
@@ -52,13 +52,13 @@ class Decision:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the table has to be made for.
+    """Wanted state of a table, which a decision compares with its ledger.
 
     Attributes:
-        identities: for each source, what tells it from a new source of the same name.
-        has_state: whether the query has any.
-        order: how the table is rebuilt in any case; None where that isn't said.
-        is_empty: whether the table is only made, and no rows are read.
+        identities: name of a stream -> identity of its source, which a new source of the same name doesn't have.
+        has_state: True if the query has state.
+        order: kind of rebuild that the run was told to do; None if it wasn't.
+        is_empty: True if the table is only made, and no rows are read.
     """
 
     relation: str
@@ -70,7 +70,7 @@ class Wanted:
 
 
 class Standing:
-    """What a decision asks of Spark; each question costs a query, so it is asked only where its answer decides."""
+    """Facts for a decision; each costs a query in Spark, so it is read only if the decision depends on it."""
 
     def __init__(self, job: Job, ledger: Ledger, wanted: Wanted) -> None:
         self._job = job
@@ -81,7 +81,7 @@ class Standing:
 
     @cached_property
     def recorded(self) -> Recorded:
-        """What the checkpoint says."""
+        """Micro-batches, offsets and files that the checkpoint and the sink have recorded."""
         return Recorded.of(self._job.engine, self._checkpoint, self._ledger.batch)
 
     @cached_property
@@ -90,24 +90,24 @@ class Standing:
         return self._job.engine.folders.lines(definition_folder(self._checkpoint))
 
     def another(self, source: StreamSource, before: str) -> str | None:
-        """What has become of a source that isn't the one that was read; None if it is."""
+        """Change of a source, in words, if it isn't the source that was read; None if it is."""
         return self._job.sources.is_another(source, before)
 
     def has_rows_to_read(self) -> bool:
-        """Whether the sources may have rows that weren't read.
+        """True if the sources may have rows that weren't read.
 
         Raises:
-            SourceChanged: what was read before is gone or changed, so the table has to be rebuilt.
+            SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.
             StreamingError: going on would lose rows or double them.
         """
         return self._job.sources.has_rows_to_read(self._wanted.definition.sources, self._checkpoint, self.recorded)
 
     def are_sources_as_read(self) -> bool:
-        """Whether all sources are files, and the files are the files that were read."""
+        """True if all sources are files, and the files are the files that were read."""
         return self._job.sources.are_as_read(self._wanted.definition.sources, self.recorded)
 
     def is_table_as_left(self) -> bool:
-        """Whether the table is as the run before has left it, with nothing to clear, compact or make."""
+        """True if the table is as the run before has left it, with nothing to clear, compact or make."""
         model, table, ledger = self._job.model, self._job.table, self._ledger
         if not table.is_tidy(ledger) or (model.config.keep_late and not self._job.engine.exists(side_tables(model)[0])):
             return False
@@ -118,7 +118,7 @@ class Standing:
         return table.is_recorded(ledger) and not table.is_scattered(ledger, model.compact_every)
 
     def has_kept_state(self) -> bool:
-        """Whether the checkpoint has state of the query before."""
+        """True if the checkpoint has state of the earlier query."""
         return bool(self._job.engine.folders.stored_files(f"{self._checkpoint}/state"))
 
     def columns(self) -> Sequence[tuple[str, str]]:
@@ -127,7 +127,7 @@ class Standing:
         return [(name, type_) for name, type_ in described if name.casefold() != BATCH]
 
     def has_staging(self) -> bool:
-        """Whether a run before has begun a staged rebuild that this run can go on with."""
+        """True if an earlier run has begun a staged rebuild that this run can go on with."""
         return self._job.sidecars.staging(self._ledger, self._wanted.definition) is not None
 
 
@@ -140,14 +140,14 @@ def check_replaceable(wanted: Wanted) -> None:
 
 
 def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing, *, has_lease: bool) -> Decision:
-    """Says what a run does, of a table that is there.
+    """Decision about the work of a run on an existing table.
 
     Args:
-        has_lease: whether the run has the table to itself. Without that, `NOTHING` is certain, and `LEASE` is not.
+        has_lease: True if the run has the table to itself. If not, `NOTHING` is certain, and `LEASE` leaves it open.
 
     Raises:
         SourceChanged: the table would have to be rebuilt, as a source has changed.
-        StreamingError: the run can't go on, or nobody has said that the table may be rebuilt.
+        StreamingError: the run can't go on, or the model's config doesn't let it rebuild the table.
     """
     if not has_lease:
         return Decision(Due.NOTHING if _rests(ledger, wanted, config, facts) else Due.LEASE)
@@ -158,9 +158,9 @@ def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing
 
 
 def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing) -> bool:
-    """Whether it is certain that a run would find nothing to do.
+    """True if it is certain that a run would find nothing to do.
 
-    It is where the run before has ended by itself, nothing has changed since, and all sources are files, which are
+    It is certain if the run before has ended by itself, nothing has changed since, and all sources are files, which are
     the files that were read. Then no rows are to be read, and no window waits for a micro-batch that closes or
     corrects it.
     """
@@ -174,7 +174,7 @@ def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing
 
 
 def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing) -> Decision:
-    """What is due by the query and the sources, for a run that has the table to itself."""
+    """Decision by the query and the sources, for a run that has the table to itself."""
     told = ""
     if not wanted.definition.is_of(ledger.query):
         if config.on_query_change == CONTINUE:
@@ -198,7 +198,7 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Stand
 
 
 def _what_changed(wanted: Wanted, facts: Standing) -> str:
-    """Another query, in words."""
+    """Error message about a changed query: its changes, and what to do."""
     listed = _changes(wanted, facts)
     cause = (
         "these have changed"
@@ -218,12 +218,12 @@ def _what_changed(wanted: Wanted, facts: Standing) -> str:
 
 
 def _changes(wanted: Wanted, facts: Standing) -> str:
-    """The lines of a message that say what has changed in the query; empty where nobody knows."""
+    """Lines of a message with the changes of the query; empty if they aren't known."""
     return "".join(f"  {change}\n" for change in wanted.definition.changes(facts.made_for))
 
 
 def _why_not(ledger: Ledger, wanted: Wanted, facts: Standing) -> str | None:
-    """Why another query can't go on; None if it can."""
+    """Reason why the new query can't go on with the table; None if it can."""
     definition, recorded = wanted.definition, facts.made_for
     if wanted.has_state or definition.flush:
         return "the new query keeps rows or windows from one run to the next, and has none of those before"

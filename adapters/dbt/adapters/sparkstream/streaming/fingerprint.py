@@ -16,18 +16,18 @@ from dbt.adapters.sparkstream.sql.streaming.form import differences, form
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
 LOWERING = 1
-"""Counts the changes of the translation after which state of earlier runs can't be read any more."""
+"""Version of the translation; raised by a change after which state of earlier runs can't be read."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """All that state depends on.
+    """Query, sources, columns and settings that the state of a streaming table depends on.
 
     Attributes:
         sql: the query as written, with the streams by name.
-        flush: whether the query has an input for flushing.
+        flush: True if the query has an input for flushing.
         zone: the time zone whose clock windows follow.
-        keeps: what is kept in another way than as Spark's state.
+        keeps: names of data that is kept outside Spark's state, as in `StreamPlan.keeps`.
         lateness: how long late rows correct closed windows; part of each stream's watermark.
     """
 
@@ -42,7 +42,7 @@ class Definition:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash; what a formatter changes in the query makes no difference."""
+        """Hash of the definition; changes that a formatter makes in the query don't change it."""
         columns = [(name.casefold(), type_.casefold()) for name, type_ in self.columns]
         return self._hash(form(self.sql, self.dialect), columns)
 
@@ -69,7 +69,7 @@ class Definition:
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
     def is_of(self, recorded: str) -> bool:
-        """Whether a table was made for this, by the hash that is recorded of it."""
+        """True if a table was made for this definition, by the hash in its ledger."""
         return recorded in (self.fingerprint, self.fingerprint_of_0_2)
 
     def recorded(self) -> list[str]:
@@ -89,7 +89,7 @@ class Definition:
         return [json.dumps(facts)]
 
     def _stream(self, source: StreamSource) -> dict[str, str]:
-        """What tells a stream from others, by names for people."""
+        """Facts that tell a stream from others: name for people -> value."""
         watermark = source.watermark
         if watermark is not None and self.lateness is not None:
             watermark = Interval(watermark.micros - self.lateness.micros)
@@ -108,14 +108,14 @@ class Definition:
         return facts
 
     def changes(self, lines: Sequence[str]) -> list[str]:
-        """What has changed, a line each for people; empty where nobody knows."""
+        """Changes since the recorded definition, a line each for people; empty if none was recorded."""
         if not lines:
             return []
         before, now = json.loads(lines[0]), json.loads(self.recorded()[0])
         return [*_told(before, now), *self._of_query(before)]
 
     def other_rows(self, lines: Sequence[str]) -> list[str]:
-        """The changes of the streams after which they are others, or have read other rows; as `changes` has them."""
+        """Changes after which the streams are others or have read other rows; lines as of `changes`."""
         if not lines:
             return []
         streams = json.loads(lines[0])["streams"], json.loads(self.recorded()[0])["streams"]
@@ -133,7 +133,7 @@ class Definition:
 
 
 _OF_ROWS = ("schema", "select", "value_format", "value_options", "the event time", "the watermark", "the view")
-"""What is said of a stream that is about its rows, and not about where they are."""
+"""Facts of a stream that are about its rows, and not about the place where they are."""
 
 
 def _places(stream: Mapping[str, str]) -> dict[str, str]:
@@ -152,7 +152,7 @@ def _of_streams(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[s
 
 
 def _told(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """The changes of all but the query."""
+    """Changes of streams, columns and settings, a line each for people."""
     yield from _of_streams(before["streams"], now["streams"])
     for name, type_ in now["columns"].items():
         if name not in before["columns"]:

@@ -43,7 +43,7 @@ _TABLES = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA.name: DeltaTable, ICE
 
 
 def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
-    """The table of a streaming model, by its name as SQL has it, and what it is stored as."""
+    """The table of a streaming model, by its name as SQL has it, and its format."""
     return _TABLES.get(file_format, StreamTable)(engine, name)
 
 
@@ -52,7 +52,7 @@ class Job:
     """A run or a backfill of a model, in a session of its own.
 
     Attributes:
-        report: told, in a line, what is worth telling while it goes on.
+        report: takes lines about the progress of the job.
     """
 
     model: Model
@@ -69,7 +69,7 @@ class Job:
 
     # -- the query ---------------------------------------------------------------------------------
     def load(self, flush: str | None = None) -> tuple[Rows, Definition]:
-        """The streaming query, made known to Spark with its streams, and all that its table depends on.
+        """The streaming query, after Spark has its streams and stages, and the definition of its table.
 
         Args:
             flush: a folder whose rows move the watermark and are no rows of a stream.
@@ -88,7 +88,7 @@ class Job:
         return rows, Definition(model.sql, model.dialect, sources, columns, flushes, zone, plan.keeps, lateness)
 
     def _define(self, source: StreamSource, flush: str | None) -> StreamSource:
-        """Makes a stream known to Spark; the model's own event time and watermark where it has none."""
+        """Defines a stream in Spark, with the model's event time and watermark if it has none; returns it with both."""
         config = self.model.config
         options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
         if config.max_files_per_trigger is not None:
@@ -118,7 +118,7 @@ class Job:
         return source
 
     def check_columns(self, columns: Sequence[tuple[str, str]]) -> None:
-        """Looks whether contract, topic and views of open windows take the columns, before any row is in the table."""
+        """Checks that contract, topic and views of open windows take the columns, before any row is in the table."""
         self._check_contract(columns)
         topic = self.model.config.topic
         if topic is not None:
@@ -144,7 +144,7 @@ class Job:
     def sink(
         self, columns: Sequence[tuple[str, str]], ledger: Ledger, holder: Holder, begun: int, checkpoint: str
     ) -> Sink:
-        """What a micro-batch's rows go to.
+        """Sink for the rows of each micro-batch.
 
         Args:
             begun: the last micro-batch that an earlier run has begun.

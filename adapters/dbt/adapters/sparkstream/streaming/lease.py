@@ -20,23 +20,23 @@ EXPIRES = 60.0
 WATCHED = 2.5 * RENEWED
 """Seconds that such a run is watched for a new sign of life afterwards: clocks of two machines may differ."""
 LONG_AGO = 3600.0
-"""Seconds after which nobody watches any more."""
+"""Seconds without a sign of life after which a run counts as ended, and isn't watched."""
 SETTLES = 0.2
-"""Seconds between looking whether somebody runs the model and recording that one does, at most."""
+"""Most seconds between a look whether another run has the model and the record of this run."""
 ENDS = 60.0
 """Seconds for the Spark of a dbt process that was killed to end."""
 LOOKS = 2.0
-"""Seconds between looking whether this run is told to end."""
+"""Seconds between two looks whether this run is told to end."""
 
 
 class Lease:
     """The right to run a model, kept until `release`.
 
     Args:
-        report: told, in a line, what is waited for.
+        report: takes lines about what is waited for.
 
     Attributes:
-        is_told_to_end: whether somebody has said that the run shall end when its micro-batch has ended.
+        is_told_to_end: True if the run is told to end when its micro-batch has ended.
     """
 
     def __init__(self, table: StreamTable, engine: Engine, report: Callable[[str], None]) -> None:
@@ -57,17 +57,17 @@ class Lease:
         return replace(self._mine, alive=time.time())
 
     def made(self, ledger: Ledger) -> None:
-        """Says that the table was made with this run as its holder: of two runs that make it at once, one fails."""
+        """Takes the right by a table made with this run as its holder: of two runs that make it at once, one fails."""
         self._held = True
         self._made = ledger
 
     def take(self, ledger: Ledger) -> Ledger:
-        """Takes the right, until `confirm` says whether somebody else took it at the same moment.
+        """Takes the right; `confirm` then checks whether another run took it at the same moment.
 
-        What a run that stopped without releasing its lease has left running on a server is ended.
+        Queries on a server that are left of a run that stopped without releasing its lease are ended.
 
         Returns:
-            What is recorded of the table then.
+            Ledger of the table then.
         """
         other = ledger.holder
         if other is not None and self._is_alive(other):
@@ -125,10 +125,10 @@ class Lease:
             time.sleep(0.2)
 
     def confirm(self) -> Ledger:
-        """Makes sure of the right, and keeps it from now on.
+        """Checks that this run has the right, and renews it from now on.
 
         Returns:
-            What is recorded of the table, now that nobody else records anything.
+            Ledger of the table, now that no other run records anything.
         """
         ledger = self._made
         if ledger is None:
@@ -152,7 +152,7 @@ class Lease:
                     renewed = time.monotonic()
 
     def end(self) -> None:
-        """Stops keeping the right; who records that nobody holds the table gives it back."""
+        """Stops renewing the right; the caller gives it back by recording that the table has no holder."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()

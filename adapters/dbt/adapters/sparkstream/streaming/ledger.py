@@ -1,6 +1,6 @@
-"""Ledger of a streaming table: all that its properties say of it, as one value.
+"""Ledger of a streaming table: all that is recorded in its properties, as one value.
 
-The properties stand in the catalog under `sparkstream.` and the key of a field: `sparkstream.batch = '41'`. A field
+The properties are in the catalog under `sparkstream.` and the key of a field: `sparkstream.batch = '41'`. A field
 that isn't recorded has no property, or an empty one.
 """
 
@@ -42,10 +42,10 @@ class Holder:
 
     Attributes:
         id: tells it from all other runs.
-        alive: when it last said so, in seconds since the epoch by its own clock.
-        place: where its pid is a pid: the machine since its last start, and the container.
+        alive: time of its last sign of life, in seconds since the epoch by its own clock.
+        place: scope of its pid: the machine since its last start, and the container.
         born: when its process began, as the system says it; tells it from a later process with the same pid.
-        java: the process of its Spark, and when that began, where it ends with the run's; None for a server.
+        java: pid and start of its Spark's process, if that ends with the run's; None for a server.
         session: its session on a server, which may go on without it: user and id; None for a Spark of its own.
     """
 
@@ -89,25 +89,25 @@ class Holder:
         return json.dumps(asdict(self))
 
     def is_here(self) -> bool:
-        """Whether its pid is one of this machine's and container's."""
+        """True if the run is on this machine and in this container, so that its pid can be looked up."""
         return bool(self.place) and self.place == place()
 
     def is_alive(self) -> bool | None:
-        """Whether the run is on its way; None where that takes watching for a sign of life.
+        """True if the run is still going; None if that can only be seen by its signs of life.
 
         A run of this machine and container is alive as long as its process is.
         """
         return birth(self.pid) == self.born if self.is_here() else None
 
     def java_runs(self) -> bool:
-        """Whether the Spark of a run of this machine still runs."""
+        """True if the Spark of a run of this machine and container still runs."""
         return self.java is not None and self.is_here() and birth(self.java[0]) == self.java[1]
 
 
 def place() -> str:
-    """Where a pid is a pid: the machine since its last start, and the container.
+    """Scope of a pid: the machine since its last start, and the container.
 
-    The machine's name doesn't tell: containers may all have one.
+    The machine's name isn't enough: containers may all have one.
     """
     try:
         return f"{boot_id()}/{os.readlink('/proc/self/ns/pid')}"
@@ -125,7 +125,7 @@ def _key(key: str, read: Callable[[str], Any] = str, write: Callable[[Any], str]
 
 @dataclass(frozen=True)
 class Ledger:
-    """What is recorded of a streaming model's table.
+    """Facts recorded about a streaming model's table.
 
     Attributes:
         generation: tells the table from earlier tables of the model.
@@ -133,18 +133,18 @@ class Ledger:
         sidecars: the name of the folder with its checkpoint.
         sources: name of a stream -> what tells its source from a new source of the same name.
         batch: the last micro-batch that is recorded; -1 for none.
-        files: what the table's format needs to know to find rows of others.
+        files: text by which the table's format finds rows of other writers.
         ended: the last micro-batch of a run that has ended by itself: none is due until rows come.
         told_to_end: the id of a run that is told to end when its micro-batch has ended.
         staging: the folder of a staged rebuild, recorded before that is made. Where the catalog chooses the folder, a
-            name stands for it, without a slash.
-        left: folders that tables before have left -> since when queries may read their files, in seconds since the
+            name is recorded for it, without a slash.
+        left: folders of earlier tables -> since when only running queries may read their files, in seconds since the
             epoch; 0 for a folder that nobody reads.
         files_left: when a compaction, or the first of several corrections, has left the files from before; seconds
             since the epoch.
-        updates: whether late rows correct windows.
-        compacts: whether a table in plain files is made for compaction.
-        swaps: whether a table in plain files may give way to a staged rebuild.
+        updates: True if late rows correct windows.
+        compacts: True if a table in plain files is made for compaction.
+        swaps: True if a table in plain files may give way to a staged rebuild.
         of: of a staging table, the name of the table whose place it is to take. For a backfill, it stays.
         whole: of a staging table that has all rows, the generation of that table. For a rebuild, it stays until the
             sidecar folders of the table before are gone, and the staging table.
@@ -186,7 +186,7 @@ class Ledger:
         return cls(**values)
 
     def properties(self) -> dict[str, str]:
-        """The properties of a table of which this is recorded."""
+        """Properties of a table with this ledger, by keys without `PREFIX`."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         empty = {each.name for each in fields(self) if given[each.name] in (each.default, {})}
         return properties(**{name: value for name, value in given.items() if name not in empty or name == "sources"})
@@ -212,5 +212,5 @@ def properties(**changes: Any) -> dict[str, str]:
 
 
 def is_over(since: float | None) -> bool:
-    """Whether nobody reads files any more that were left then, in seconds since the epoch; None for no files."""
+    """True if files that were left at a time, in seconds since the epoch, have no readers any more; False for None."""
     return since is not None and time.time() - since >= GRACE

@@ -35,14 +35,14 @@ DAY = Interval.parse("1 day")
 
 @dataclass(frozen=True)
 class StreamConfig:
-    """How a streaming model runs: its configs as `settings` describes them, but for those below. None: not given.
+    """Configs of a streaming model, as `settings` describes them, except for those below. None: not given.
 
     Attributes:
         interval: time between two micro-batches (`trigger`) while it is left running; None to end when all is read.
-        keep_late: whether late rows go to a table (`late_rows`).
-        shows_open: whether views show the windows that are open (`emit`).
-        keep_unreadable: whether rows with values that can't be read go to a table (`unreadable_rows`).
-        flush: whether a run ends by closing all windows; None where no run ever does.
+        keep_late: True if late rows go to a table (`late_rows`).
+        shows_open: True if views show the windows that are open (`emit`).
+        keep_unreadable: True if rows with values that can't be read go to a table (`unreadable_rows`).
+        flush: True if a run ends by closing all windows; None if no run ever does.
         topic: the topic that gets the rows, beside the table (`sink`).
     """
 
@@ -75,7 +75,7 @@ class StreamConfig:
         return next((name for name in SWAPPING if getattr(self, name) == SWAP), None)
 
     def sidecar_root(self, location: str) -> str:
-        """What the names of a table's sidecar folders begin with, by the folder of the table."""
+        """Beginning of the paths of a table's sidecar folders, by the folder of the table."""
         return (self.checkpoint_location or f"{parent_of(location)}/_sparkstream").rstrip("/") + "/"
 
     @classmethod
@@ -122,7 +122,7 @@ class StreamConfig:
 
 
 def _contradictions(read: StreamConfig) -> Iterator[str]:
-    """What doesn't go with what: all refusals of several configs together, each with what to write."""
+    """Errors for configs that can't be given together, each with what to write."""
     format_ = format_of(read.file_format)
     if read.flush and read.interval:
         yield (
@@ -163,7 +163,7 @@ def _contradictions(read: StreamConfig) -> Iterator[str]:
 
 
 def _against_corrections(read: StreamConfig, format_: Format) -> Iterator[str]:
-    """What doesn't go with corrections of closed windows."""
+    """Errors for configs that can't be given together with corrections of closed windows."""
     if read.topic is not None:
         yield (
             "late_rows='update' doesn't go with a sink: what a topic has got can't be corrected\n"
@@ -291,7 +291,7 @@ _READERS: Mapping[Kind, Callable[[Mapping[str, Any], str], Any]] = {
     Kind.FLAG: _flag,
     Kind.NAMES: _names,
 }
-"""What a config's value is -> reads it, of configs that mean what they say."""
+"""Kind of a config's value -> its reader, for configs that are read one by one."""
 
 
 @dataclass(frozen=True)
@@ -320,5 +320,5 @@ class Model:
 
     @property
     def compact_every(self) -> int | None:
-        """After how many micro-batches the rows are put into few files; a staging table has to have its place first."""
+        """Number of micro-batches after which the rows are put into few files; None for never or a staging table."""
         return None if self.staging_of else self.config.compact_every

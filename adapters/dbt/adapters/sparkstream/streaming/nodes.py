@@ -1,4 +1,4 @@
-"""Streaming models as dbt has them: what `stream()` puts into their SQL, and what of a node a run needs to know."""
+"""Streaming models as nodes of dbt: the text of `stream()` in their SQL, and a node's facts for a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
 
 def is_streaming(resource_type: str, materialized: str) -> bool:
-    """Whether a node is a streaming model."""
+    """True if a node is a streaming model."""
     return str(resource_type) == "model" and materialized == MATERIALIZATION
 
 
@@ -45,7 +45,7 @@ def stream_of(
         node: the model, seed, snapshot or source behind it, if dbt has one.
         delay: the watermark, if it is given for this stream.
         event_time: the event time, if it is given for this stream.
-        is_here: whether Spark has the files of this machine.
+        is_here: True if Spark has the files of this machine.
     """
     if not is_streaming(model["resource_type"], model["config"]["materialized"]):
         raise StreamingError(
@@ -68,7 +68,7 @@ def own_event_time(node: Any | None) -> str | None:
 
 
 def read_event_time(node: Any | None) -> str | None:
-    """The event time of what a streaming model reads, as its config has it; None of another node."""
+    """Event time of a streaming model's sources, by the model's config; None for another node."""
     return _config(node).get("event_time") or None if _streams(node) else None
 
 
@@ -82,17 +82,17 @@ def _streams(node: Any | None) -> bool:
 
 
 def meta_of(node: Any | None) -> Mapping[str, Any]:
-    """The meta of a source; nothing of other nodes."""
+    """The meta of a source; empty for other nodes."""
     if node is None or str(node.resource_type) != "source":
         return {}
     return {**(getattr(node, "meta", None) or {}), **(_config(node).get("meta") or {})}
 
 
 def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool) -> StreamSource:
-    """A relation, or what the meta of a source says of it.
+    """Stream of a relation, or of the source that `stream` in its meta describes.
 
     Args:
-        is_here: whether Spark has the files of this machine.
+        is_here: True if Spark has the files of this machine.
     """
     identifier = relation.replace("`", "").rsplit(".", 1)[-1]
     reader = reader_of(meta, relation, root)
@@ -110,7 +110,7 @@ def as_batch(relation: str, node: Any | None) -> str:
 
 
 def changes_clock(zone: str, year: int | None = None) -> bool:
-    """Whether the clock of a time zone changes within a year: this one if None.
+    """True if the clock of a time zone changes within a year: this year if None.
 
     Args:
         zone: its name; one that Python doesn't know, such as `+05:30`, has a fixed offset.
@@ -124,7 +124,7 @@ def changes_clock(zone: str, year: int | None = None) -> bool:
 
 
 def event_time(source: StreamSource, config: StreamConfig) -> str | None:
-    """The column of a stream that has a watermark; None where none has."""
+    """Column of a stream that has a watermark; None for a stream without one."""
     has_watermark = source.watermark is not None or config.watermark is not None
     return (source.event_time or config.event_time) if has_watermark else None
 
@@ -157,7 +157,7 @@ def planned(
         arrival: the column that numbers rows in order of arrival; breaks ties in frames.
 
     Raises:
-        TranslationError: what can't stream, and what to do instead.
+        TranslationError: the query can't stream; the message says what to do instead.
     """
     times = {view: time for view, source in streams.items() if (time := event_time(source, config)) is not None}
     named = with_event_times(sql, times.get) if may_name_rowtime(sql, dialect) else Traced.same(sql)
@@ -186,7 +186,7 @@ def read_model(
     run_id: str,
     root: Path,
 ) -> Model:
-    """What a run has to know of a model."""
+    """Streaming model for a run, read from its node; its configs are checked."""
     config = node["config"]
     read = StreamConfig.read(config, root)
     if is_in_catalog(relation) and format_of(read.file_format).is_files:

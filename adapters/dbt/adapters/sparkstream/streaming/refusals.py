@@ -21,24 +21,24 @@ ONLY_ADDED = "a stream reads what is only ever added to"
 _REPEATED = re.compile(
     r'Cannot invoke "scala\.collection\.IterableOps\.map\([^\n]{0,200}"scala\.Option\.get\(\)" is null'
 )
-"""How Spark 4.1 fails after a repeated micro-batch: it compares what it has read with what
+"""Error of Spark 4.1 after a repeated micro-batch: it compares what it has read with what
 Kafka has, which it hasn't asked for yet. Spark 4.2 doesn't."""
 
 UNKNOWN_SCHEMA = f"SPARKSTREAM_SCHEMA_{secrets.token_hex(8)}"
-"""The word with which a query says that it lacks a schema, before the number and the source. Another in each run, so no
-row has it."""
+"""Word at the beginning of a query's error about an unknown schema, before the schema's number and the source. It is
+random in each process, so no row has it."""
 
 _UNKNOWN_SCHEMA = re.compile(rf"\[USER_RAISED_EXCEPTION\] {UNKNOWN_SCHEMA} (\d{{1,18}}) <([^>\n]*)>")
 
 _IN_DELTA = re.compile(r"\[DELTA_SOURCE_(?:TABLE_IGNORE_CHANGES|IGNORE_DELETE)\] ([^\n]*)")
 _IN_ICEBERG = re.compile(CLASS + r"Cannot process (overwrite|delete) snapshot: (\d+)")
-"""How Delta and Iceberg say that a source has commits that don't only add rows."""
+"""Errors of Delta and Iceberg about a source with commits that don't only add rows."""
 
 _RESHAPED = "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE"
 """The beginning of Delta's condition for a source with mapped names that has lost a column, or the name of one."""
 
 _GONE = re.compile(CLASS + r"Cannot load current offset at snapshot (\d+), the snapshot was expired or removed")
-"""How Iceberg says that it can't go on from where a stream was."""
+"""Error of Iceberg if the last snapshot that a stream has read is gone."""
 
 DAMAGES = (
     "[BATCH_METADATA_NOT_FOUND]",
@@ -49,7 +49,7 @@ DAMAGES = (
     "Incomplete log file",
     "does not exist. Please check if the checkpoint",
 )
-"""What Spark says of a checkpoint of which files are missing or half there."""
+"""Parts of Spark's errors about a checkpoint of which files are missing or incomplete."""
 
 _UNREADABLE = "FAILED_READ_FILE"
 """The beginning of Spark's conditions for a file that it can't read, be it of a source or of the checkpoint."""
@@ -74,10 +74,10 @@ _OF_SPARK = (
 """Beginnings of the conditions in which Spark speaks of files, topics and its own state, and quotes no values."""
 
 LOST = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost because they are not available in Kafka")
-"""What Spark says when Kafka hasn't the records any more that come next."""
+"""Part of Spark's error if Kafka doesn't have the next records any more."""
 
 NO_TOPIC = "UnknownTopicOrPartitionException"
-"""Part of what Spark says when a topic isn't there."""
+"""Part of Spark's error about a topic that doesn't exist."""
 
 _NOT_SENT = re.compile(rf"RuntimeError: {NOT_SENT} (\S+):")
 
@@ -90,7 +90,7 @@ _REASON = re.compile(
 )
 
 NO_BROKER = "look whether Kafka runs there and this network leads to it, and at kafka.bootstrap.servers"
-"""What to do where no broker answers."""
+"""Advice if no broker answers."""
 
 _DOORS = (
     (
@@ -110,20 +110,20 @@ _DOORS = (
         "for the host's name",
     ),
 )
-"""What Kafka's client says where Kafka is there and takes nothing from it, what it means, and where to look."""
+"""Errors of Kafka's client if Kafka doesn't answer or refuses it: pattern, meaning, and advice."""
 
 logger = AdapterLogger("SparkStream")
 
 
 class StreamingError(Exception):
-    """A fault of a streaming model: what is wrong, and in further lines what to do."""
+    """Error of a streaming model; further lines of its message say what to do."""
 
     def __init__(self, text: str) -> None:
         super().__init__(redacted(text))
 
     @property
     def fault(self) -> Fault:
-        """The error of Spark's that is the reason; without a condition where the reason is another."""
+        """Spark's error that caused this error; for another cause, this error's text, without a condition."""
         cause = self.__cause__
         if isinstance(cause, StreamingError):
             return cause.fault
@@ -136,7 +136,7 @@ class SourceChanged(StreamingError):
 
     @classmethod
     def of(cls, relation: str, what: str, accepting: str | None = None) -> SourceChanged:
-        """A source that no stream can follow.
+        """Error about a source that no stream can follow.
 
         Args:
             accepting: in which case `on_source_change='accept'` is right; None where it never is.
@@ -148,7 +148,7 @@ class SourceChanged(StreamingError):
 
 
 class UnknownSchema(StreamingError):
-    """A value is written with a schema that nobody has asked the registry for yet."""
+    """A value is written with a schema that wasn't read from the registry yet."""
 
     def __init__(self, id_: int, relation: str) -> None:
         super().__init__(f"{relation} has values with the schema {id_}, which came when the run had begun")
@@ -161,7 +161,7 @@ class EndedAfterRepeat(StreamingError):
 
 
 def _shut_out(text: str) -> str | None:
-    """Why Kafka doesn't speak with this Spark; None where it says no such thing."""
+    """Message about a Kafka that doesn't answer or refuses this Spark; None for another text."""
     for pattern, meaning, advice in _DOORS:
         if reason := pattern.search(text):
             return f"{meaning}\n  {advice}\n  Kafka says: {reason[1]}"
@@ -179,7 +179,7 @@ def _changed(text: str) -> str | None:
 
 
 def explained(error: StreamingError, checkpoint: str) -> StreamingError:
-    """An error of a run, with words about what to do where Spark couldn't go on with a file or a topic."""
+    """Error of a run, with advice if Spark couldn't go on with a file, a source or a topic; else the same error."""
     text, fault = str(error), error.fault.root
     if changed := _changed(fault.message):
         return SourceChanged(
@@ -255,7 +255,7 @@ def _unreadable(said: str, checkpoint: str) -> StreamingError:
 
 @contextmanager
 def spark_errors(doing: str = "") -> Iterator[None]:
-    """Turns what Spark raises into a StreamingError that can be read."""
+    """Turns an error of Spark into a StreamingError with a readable message."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
@@ -266,7 +266,7 @@ def spark_errors(doing: str = "") -> Iterator[None]:
 
 
 def said(error: BaseException) -> str:
-    """What Spark says is wrong, without the query's plan behind and its name in front."""
+    """Text of Spark's error, without the query's plan after it and its name before it."""
     logger.debug(f"Spark's error in full: {error}")
     text = readable(error).split(STREAMING_QUERY)[0]
     _, failed, cause = text.partition("terminated with exception: ")

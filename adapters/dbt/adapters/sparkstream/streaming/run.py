@@ -40,9 +40,9 @@ class Run(Job):
     """A run of a model.
 
     Attributes:
-        stopping: whether to end when the micro-batch that runs has ended.
-        show: told, again and again, how far the run is; None where nobody looks.
-        settled: told, when a run that goes on has recorded what it has done, how many rows it has appended.
+        stopping: returns True if the run has to end when the current micro-batch has ended.
+        show: takes lines about the progress of the run, again and again; None if they aren't shown.
+        settled: takes the number of appended rows, when a run that goes on has recorded its work.
     """
 
     stopping: Callable[[], bool] = lambda: False
@@ -50,10 +50,10 @@ class Run(Job):
     settled: Callable[[int], None] = lambda rows: None
 
     def __call__(self, drop: Callable[[], None], *, rebuild: bool = False, empty: bool = False) -> Outcome:
-        """Processes what is new.
+        """Processes the rows that no run has processed yet.
 
         Raises:
-            StreamingError: why nothing, or not all, was processed. What was processed stays, and isn't again.
+            StreamingError: not all rows were processed, or none. Processed rows stay, and aren't processed again.
         """
         config, is_rebuilt = self.model.config, False
         order = Due.of(config.on_full_refresh) if rebuild else None
@@ -76,7 +76,7 @@ class Run(Job):
             order = None  # that is done
 
     def _run(self, drop: Callable[[], None], order: Due | None, empty: bool) -> Outcome:
-        """Loads the query, decides, takes the lease, and does what is due."""
+        """Loads the query, decides, takes the lease, and does the work."""
         rows, definition = self.load()
         self.check_columns(definition.columns)
         identities = {source.view: self.sources.identity(source) for source in definition.sources}
@@ -109,7 +109,7 @@ class Run(Job):
             lease.release()
 
     def _decided(self, wanted: Wanted, lease: Lease) -> tuple[Ledger | None, Due, int]:
-        """What is recorded of the table, what is due, and the last micro-batch that has begun; None and -1 for none."""
+        """Ledger of the table, or None; the run's work; and for `MORE` the last micro-batch that has begun, else -1."""
         if not self.table.found():
             return None, Due.MAKE, -1
         ledger, config = self.table.ledger(), self.model.config
@@ -163,7 +163,7 @@ class Run(Job):
         return self.stopping() or lease.is_told_to_end
 
     def _make(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None] | None) -> Ledger:
-        """Makes the table, in place of the existing one, and gives what is recorded of it."""
+        """Makes the table, in place of the existing one, and returns its ledger."""
         definition, table, model = wanted.definition, self.table, self.model
         self.sources.check_beginning(definition.sources)
         if not wanted.is_empty and model.config.topic is not None:  # the registry may refuse the schema
@@ -196,7 +196,7 @@ class Run(Job):
         return ledger
 
     def _process(self, rows: Rows, wanted: Wanted, checkpoint: str, begun: int, lease: Lease) -> Outcome:
-        """Runs the query, watches it, and records what it has done."""
+        """Runs the query, watches it, and records its work."""
         model, table = self.model, self.table
         sources, columns = wanted.definition.sources, wanted.definition.columns
         flush = f"{checkpoint}_flush"  # of the rows that move the watermark
@@ -250,7 +250,7 @@ class Run(Job):
         return watch.outcome(is_caught_up=not told_to_end)
 
     def _follow(self, running: Running, watch: Watch, lease: Lease) -> bool:
-        """Watches a query until it has ended; whether it was told to end."""
+        """Watches a query until it has ended; returns True if it was told to end."""
         settled, told_to_end = time.monotonic(), False
         for reported in running.batches():
             new = [batch.closing(self.model.config.lateness) for batch in reported]
@@ -270,6 +270,6 @@ class Run(Job):
 
 
 def _closing_row(sources: Iterable[StreamSource]) -> str:
-    """A query for a row that is behind all times."""
+    """Query for a row whose event times are later than all others, which closes all windows."""
     times = dict.fromkeys(source.event_time for source in sources if source.event_time)
     return "SELECT " + ", ".join(f"{_END} AS {backticked(name)}" for name in times)

@@ -1,4 +1,4 @@
-"""The configs of ours: one list for reading and refusing them, for editors, and for the docs table."""
+"""Configs of the adapter: one list for reading and refusing them, for editors, and for the docs table."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 
 WINDOW_REPLACE = "window_replace"
 ANY = "any"
-"""What a config is of: a materialization, a strategy of incremental models, or every model."""
+"""Values of `Setting.of` beside the materialization: a strategy of incremental models, and every model."""
 
 UPDATE = "update"
-"""What `late_rows` says where late rows correct windows that are closed."""
+"""Value of `late_rows` with which late rows correct windows that are closed."""
 
 SWAP = "swap"
-"""What a setting says where the table is rebuilt in staging, and takes the place of the table that is there."""
+"""Value of a setting with which the table is rebuilt in staging, and the new table takes its place."""
 
 CONTINUE = "continue"
-"""What `on_query_change` says where another query goes on with the rows that come from now on."""
+"""Value of `on_query_change` with which a changed query goes on with the rows that come from now on."""
 
 OFF = "off"
-"""What `max_future` says where times may be as far ahead as they like."""
+"""Value of `max_future` with which times may be ahead of the clock without limit."""
 
 PROCESSING_TIME = "processing_time"
 AVAILABLE_NOW = "available_now"
 
 
 class Kind(Enum):
-    """What a config's value is."""
+    """Kind of a config's value, with words for people."""
 
     LENGTH = "a length of time"
     WORD = "one of some words"
@@ -45,10 +45,10 @@ class Setting:
 
     Attributes:
         about: what it does, in Markdown whose links begin in docs/.
-        words: what it may be where it is one of some words; the first is the default.
-        default: what holds where it isn't given, as it would be written; None where nothing does.
+        words: its values, for `Kind.WORD`; the first is the default.
+        default: its value if it isn't given, as it would be written; None for no such value.
         of: the models that read it.
-        is_ours: whether dbt and dbt-spark don't know it.
+        is_ours: True if dbt and dbt-spark don't know it.
     """
 
     name: str
@@ -211,7 +211,7 @@ SETTINGS = (
         of=(WINDOW_REPLACE,),
     ),
 )
-"""In the order of the docs table."""
+"""All configs, in the order of the docs table."""
 
 NAMED = {setting.name: setting for setting in SETTINGS}
 
@@ -219,7 +219,7 @@ OURS = frozenset(setting.name for setting in SETTINGS if setting.is_ours)
 """The configs that dbt and dbt-spark don't know."""
 
 SWAPPING = tuple(setting.name for setting in SETTINGS if SWAP in setting.words)
-"""Configs that can say so."""
+"""Configs that can have the value `swap`."""
 
 MEANINGLESS = {
     "unique_key": "rows are appended when they are final, each once, so there is none to update",

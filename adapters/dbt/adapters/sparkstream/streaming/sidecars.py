@@ -1,4 +1,4 @@
-"""Sidecars of a streaming table: its folders, its views of open windows, and what earlier tables have left."""
+"""Sidecars of a streaming table: its folders, its views of open windows, and the folders of earlier tables."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.open_views import IS_OPEN, NOW, OPEN, ROWS, SNAPSHOT, OpenViews
 
 OWNER = "table"
-"""The sidecar file that says where the table lies."""
+"""Sidecar file with the path of the table's folder."""
 
 _BEHIND = re.compile(f"(?:{'|'.join(stage.suffix for stage in Stage)}|-[0-9a-f]{{8,32}})*")
-"""What the names of a table's folders have behind its own."""
+"""Pattern of the suffixes that the names of a table's folders have behind the table's own name."""
 
 
 def definition_folder(checkpoint: str) -> str:
-    """Where it is recorded what a table was made for."""
+    """Folder with the recorded definition that a table was made for."""
     return f"{checkpoint}_query"
 
 
 def is_named_for(identifier: str, folder: str, location: str | None = None) -> bool:
-    """Whether a folder has a name that only a table's folders are given.
+    """True if a folder has a name that only a table's folders are given.
 
     Folders are recorded in properties of the table, which whoever may alter the table can write.
 
     Args:
         folder: the folder, as a property of the table has it.
-        location: where the table lies; a folder of just its name has to lie beside it. None where files in the folder
+        location: folder of the table; a folder of just its name has to lie beside it. None if files in the folder
             have to be the table's own.
     """
     path, own = path_of(folder).rstrip("/"), identifier.lower()
@@ -52,7 +52,7 @@ def is_named_for(identifier: str, folder: str, location: str | None = None) -> b
 
 
 class OpenWindows:
-    """The views of a model's open windows, as a run has them made and dropped."""
+    """Views of a model's open windows, which a run makes and drops."""
 
     def __init__(self, engine: Engine, model: Model, plan: StreamPlan) -> None:
         self._engine = engine
@@ -62,7 +62,7 @@ class OpenWindows:
         self._open, self._now, self._rows = (suffixed(model.relation, suffix) for suffix in (OPEN, NOW, ROWS))
 
     def check(self, columns: Sequence[tuple[str, str]]) -> None:
-        """Refuses columns that the views have for themselves, and names of views that somebody else has taken."""
+        """Refuses columns that the views have for themselves, and views that no streaming model has made."""
         if self._windows is None:
             return
         taken = next((name for name, _ in columns if name.casefold() in (IS_OPEN, SNAPSHOT)), None)
@@ -79,7 +79,7 @@ class OpenWindows:
                     )
 
     def drop(self) -> None:
-        """Drops what an earlier table of the model has left."""
+        """Drops the views of an earlier table of the model, and the table below them."""
         if not self._engine.exists(self._rows):
             return  # and views of these names, if there are any, are somebody else's
         for view in (self._open, self._now):
@@ -88,7 +88,7 @@ class OpenWindows:
         self._engine.sql(f"DROP TABLE {self._rows}")
 
     def make(self, columns: Sequence[tuple[str, str]]) -> None:
-        """Makes the views with no rows, and the table below, where they aren't there."""
+        """Makes the views with no rows, and the table below them, if they don't exist."""
         if self._windows is None:
             return
         types = {name.casefold(): type_ for name, type_ in columns}
@@ -125,7 +125,7 @@ class Sidecars:
     def folder(self, ledger: Ledger) -> str:
         """The folder of a table's checkpoint and of its sidecars. A table that is rebuilt gets a new folder.
 
-        It isn't in the table's own folder, which Spark deletes when somebody overwrites the whole table.
+        It isn't in the table's own folder, which Spark deletes when the whole table is overwritten.
         """
         return self.model.config.sidecar_root(self.table.facts().location) + ledger.sidecars
 
@@ -139,7 +139,7 @@ class Sidecars:
         return {**ledger.left, **rows, self.folder(ledger): 0}
 
     def clear(self, left: Mapping[str, int], ledger: Ledger) -> None:
-        """Removes what tables that were made before this one have left."""
+        """Removes the folders that earlier tables of the model have left."""
         # Of a table that was dropped by hand, only a file beside its checkpoint tells whose that was.
         own, location = self.folder(ledger), path_of(self.table.facts().location)
         self.engine.folders.write_lines(f"{own}/{OWNER}", [location])
@@ -161,7 +161,7 @@ class Sidecars:
         """Removes the sidecar folders of the replaced table, and those without a reader.
 
         Args:
-            goes_on: whether the staging table is filled further; else it is removed.
+            goes_on: True if the staging table is filled further; else it is removed.
         """
         if self.model.staging_of:
             return ledger  # what is recorded there is for the time when it has its place
