@@ -134,7 +134,7 @@ class Spark:
         """The settings of the server's native engine, on top of others; none for Spark alone.
 
         Raises:
-            ServerError: what the engine lacks.
+            ServerError: the native engine can't run; the message says what it lacks.
         """
         if config.accelerator is None:
             return {}
@@ -163,11 +163,11 @@ def settings(config: ServerConfig, token: str, spark: Spark, address: str = LOOP
     Args:
         config: its options.
         token: tells it from other servers.
-        spark: what a native engine has to fit.
+        spark: the Spark, which a native engine has to fit.
         address: of this machine, where executors on others reach it.
 
     Raises:
-        ServerError: what the native engine lacks.
+        ServerError: the native engine can't run; the message says what it lacks.
     """
     folder = Folder(config.folder)
     own = {

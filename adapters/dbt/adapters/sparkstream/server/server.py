@@ -60,10 +60,10 @@ class ServerStatus:
     """Phase, options, memory and uptime of a folder's server.
 
     Attributes:
-        phase: what it is doing.
+        phase: the stage of its life.
         folder: its folder.
         log: its log.
-        state: what it was started with; None where none was started.
+        state: the record of its start; None if there is none.
         resident_bytes: memory that its process holds; None where there is none.
         uptime_seconds: time since its start; None where there is no process.
     """
@@ -79,7 +79,7 @@ class ServerStatus:
 class Server:
     """The local server that belongs to the folder of `config`.
 
-    Any process can make this object and act on the same server; what is shared lies in the folder.
+    Any process can make this object and act on the same server; all that they share is in the folder.
     """
 
     def __init__(self, config: ServerConfig) -> None:

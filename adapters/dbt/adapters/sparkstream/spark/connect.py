@@ -104,7 +104,7 @@ def opened(url: str, greet: Callable[[SparkSession], object], start: str = "") -
     Args:
         url: the address.
         greet: sends the new session a request, which fails if nothing answers.
-        start: how to start a server where nobody listens, as the end of a message.
+        start: advice to start a server, as the end of a message if nothing listens.
 
     Raises:
         DbtRuntimeError: the client isn't installed, or nothing answers.

@@ -70,7 +70,7 @@ def spark_session(parameters: Mapping[str, str], project: Path, accelerator: str
     Raises:
         JavaNotFound: there is no Java to run Spark on.
         RuntimeError: an option of Java holds a secret, or Spark doesn't start, or not with its native engine.
-        ValueError: what the native engine lacks.
+        ValueError: the native engine can't run; the message says what it lacks.
     """
     global _session, _parameters
     if accelerator is not None:

@@ -115,7 +115,7 @@ class StreamingModels:
         return nodes.is_streaming(node.resource_type, node.config.materialized) and not self._shown
 
     def stream(self, model: Mapping[str, Any], relation: Any, watermark: str | None, event_time: str | None) -> str:
-        """Text for FROM of a relation in `stream()`: the name of a stream, or the relation where a batch reads it."""
+        """Text in FROM for a relation in `stream()`: the name of a stream, or the relation where a batch reads it."""
         if not relation or (str(relation).strip().startswith("(") and not getattr(relation, "identifier", None)):
             raise CompilationError(f"stream() takes a relation, not {relation}\n  write stream(ref('...'))")
         # `--empty` renders a query around the name.

@@ -22,7 +22,7 @@ WATCHED = 2.5 * RENEWED
 LONG_AGO = 3600.0
 """Seconds without a sign of life after which a run counts as ended, and isn't watched."""
 SETTLES = 0.2
-"""Most seconds between a look whether another run has the model and the record of this run."""
+"""Most seconds from the look that finds no other run to the record that this run has the model."""
 ENDS = 60.0
 """Seconds for the Spark of a dbt process that was killed to end."""
 LOOKS = 2.0
@@ -33,7 +33,7 @@ class Lease:
     """The right to run a model, kept until `release`.
 
     Args:
-        report: takes lines about what is waited for.
+        report: takes lines about the reasons for waiting.
 
     Attributes:
         is_told_to_end: True if the run is told to end when its micro-batch has ended.

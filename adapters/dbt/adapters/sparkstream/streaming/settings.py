@@ -9,7 +9,7 @@ from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 
 WINDOW_REPLACE = "window_replace"
 ANY = "any"
-"""Values of `Setting.of` beside the materialization: a strategy of incremental models, and every model."""
+"""Values of `Setting.of` other than the materialization: a strategy of incremental models, and every model."""
 
 UPDATE = "update"
 """Value of `late_rows` with which late rows correct windows that are closed."""

@@ -37,7 +37,7 @@ def definition_folder(checkpoint: str) -> str:
 def is_named_for(identifier: str, folder: str, location: str | None = None) -> bool:
     """True if a folder has a name that only a table's folders are given.
 
-    Folders are recorded in properties of the table, which whoever may alter the table can write.
+    Folders are recorded in properties of the table, which every user who may alter the table can write.
 
     Args:
         folder: the folder, as a property of the table has it.

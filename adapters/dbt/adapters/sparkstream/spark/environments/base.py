@@ -121,7 +121,7 @@ class Environment(ABC):
 
         Args:
             unknown: the message if no address is known.
-            start: how to start a server where nobody listens, as the end of a message.
+            start: advice to start a server, as the end of a message if nothing listens.
 
         Raises:
             DbtRuntimeError: no address is known, or nothing answers there.
@@ -138,7 +138,7 @@ class Environment(ABC):
 
 
 def apply_settings(session: Any, settings: dict[str, str]) -> None:
-    """Sets those settings that a session can change; the others were set at Spark's start, or Spark has no such."""
+    """Sets those settings that a session can change; the others were set at Spark's start, or are unknown there."""
     from pyspark.errors import PySparkException
 
     for name, value in settings.items():

@@ -1,4 +1,4 @@
-"""Statements that another thread can cancel: on Ctrl-C, dbt's main thread cancels the statements of its threads."""
+"""Statements that another thread can cancel: on Ctrl-C, dbt's main thread cancels those of its other threads."""
 
 from __future__ import annotations
 

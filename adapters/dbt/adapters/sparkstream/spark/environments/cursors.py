@@ -108,7 +108,7 @@ class SessionHandle(Connection):
 
 
 class SessionWrapper(SessionConnectionWrapper):
-    """dbt-spark's wrapper, with what it lacks: limits, cancelling, and values of a seed as they are.
+    """dbt-spark's wrapper, with three more features: limits, cancelling, and values of a seed as they are.
 
     Args:
         handle: the connection.

@@ -1,11 +1,11 @@
 """Backfill: rebuilds the rows of a range of time in a streaming model's table from its sources.
 
-The query of the stream runs once, in batch, over all rows of the sources. What it gives for the range takes the place
-of what the table has, in one step. Offsets and state stay as they are, so only what the stream has closed is replaced:
+The query of the stream runs once, in batch, over all rows of the sources. Its rows for the range take the place of the
+table's rows, in one step. Offsets and state stay as they are, so only rows that the stream has closed are replaced:
 it writes the rest itself.
 
-Rows go and come by one condition, on columns that both have. So what is outside of it stays as it is, and what is
-within is what batch gives: no row is lost between the two, and none comes twice.
+One condition, on columns that both have, selects the rows that go and the rows that come. Rows outside of it stay, and
+rows within it are those of the batch: no row is lost between the two, and none comes twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Models that are left running (`sparkstream stream`), and runs that another process ends (`sparkstream streams stop`).
 
-On a server, that process writes it into the table's properties, where the run looks for signs of another run anyway.
-The catalog of a Spark in the dbt process is this process's own, so there a run and whoever stops it meet in the
+On a server, the order to end is in the table's properties, where the run looks for signs of another run anyway.
+The catalog of a Spark in the dbt process is this process's own, so there a run and the process that ends it meet in the
 project's folder.
 """
 

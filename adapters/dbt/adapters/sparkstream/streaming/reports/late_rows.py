@@ -121,7 +121,7 @@ class LateRows:
         )
 
     def of(self, batch: MicroBatch) -> LeftOut:
-        """Counts of a micro-batch's rows that no window has, or that can't be read; keeps them. As exact as can be."""
+        """Counts of a micro-batch's rows that no window has, or that can't be read, as exact as can be; keeps them."""
         reported = left_out = batch.left_out
         if reported.late or batch.is_odd or (self.plan.slices and batch.is_behind):
             found = self._found(batch.number) or reported

@@ -62,7 +62,7 @@ class Copies:
 
     @staticmethod
     def _by_name(new: Collection[str], read: Collection[str]) -> dict[str, str]:
-        """New files with the names of read files, in words; none if names come again in this folder as a rule."""
+        """New file with the name of a read file -> words about it; none if names recur in this folder as a rule."""
         names: dict[tuple[str, ...], str] = {}
         for name in read:
             if names.setdefault(_name(name), name) != name:
@@ -72,7 +72,7 @@ class Copies:
     def _by_content(
         self, new: Mapping[str, Stored], old: Mapping[str, Stored], read: Collection[str]
     ) -> dict[str, str]:
-        """New files with the lines of read files, in words."""
+        """New file with the lines of a read file -> words about it."""
         records = map(json.loads, self.engine.folders.lines(self._records))
         recorded = {(size, digest): name for name, size, digest in records if name in read}
         sizes = {size for size, _ in recorded} | {file.size for file in old.values()}

@@ -59,7 +59,7 @@ class Kafka(StreamSource):
 
     @property
     def state_depends_on(self) -> Mapping[str, Any]:
-        """Reader's keys whose change makes it another stream: not Kafka's address, and not the speed of reading."""
+        """Keys of the reader that make it another stream: topics, but not Kafka's address or the speed of reading."""
         reader = dict(self.as_written)
         if "schema_registry" in reader:  # it has the schemas of values, wherever it is
             reader["schema_registry"] = True

@@ -135,7 +135,7 @@ def _check_values(reader: Mapping[str, Any], relation: str) -> None:
 
 
 def located(path: str, relation: str, root: Path, is_here: bool) -> str:
-    """Absolute path of a path; a relative one begins in the project's folder.
+    """Path of a source's files: a relative path begins in the project's folder.
 
     Args:
         is_here: True if Spark has the files of this machine.

@@ -100,7 +100,7 @@ class StreamSource:
     """True if the checkpoint records what a micro-batch has read, so that it can be read again."""
 
     prefix: ClassVar[str] = ""
-    """Prefix for the names of the source's own columns beside the columns of the value."""
+    """Prefix for the names of the source's own columns, if the columns are those of the value."""
 
     without_batch: ClassVar[str | None] = "keep its rows in a streaming model, and read that"
     """Advice if a batch can't read the source; None if Spark's error is enough."""

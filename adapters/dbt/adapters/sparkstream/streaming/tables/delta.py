@@ -1,8 +1,8 @@
 """The table of a streaming model in Delta, whose log tells which micro-batches are in it, and who else has written.
 
 An append to Delta fails where properties of the table have changed since it began, and it begins with the micro-batch.
-So what is recorded while a run goes on is in the properties of an empty second table, `<model>__stream`. The
-table's own properties have what was recorded when it was made.
+So a run records its work in the properties of an empty second table, `<model>__stream`. The table's own properties have
+the ledger from the time when it was made.
 """
 
 from __future__ import annotations

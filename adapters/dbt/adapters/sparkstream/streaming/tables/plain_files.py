@@ -32,7 +32,7 @@ class FileTable(StreamTable):
     _seen: Sequence[str] = ()
     """Files of the table, or its partitions, as they were at `check_foreign`."""
     _files: Sequence[str] = ()
-    """`_seen` and the files of micro-batches since: files that others write meanwhile are found by the next run."""
+    """`_seen` and the files, or partitions, of micro-batches since; the next run finds files of other writers."""
 
     @property
     def _compaction(self) -> Compaction:

@@ -43,7 +43,7 @@ class Done:
     """The record that the rows of a micro-batch are in the table: a folder with one file.
 
     A line holds the number of the micro-batch, and how many windows it has corrected. So do lines before it, for the
-    last micro-batches that have corrected windows: whoever counts them may look only now and then.
+    last micro-batches that have corrected windows: a reader that counts them may look only now and then.
 
     Spark records the end of a micro-batch in its checkpoint, too, but later: when the sink has returned. Between the
     two, what is in the table must not be written again, as streams that read the table may have seen its files.

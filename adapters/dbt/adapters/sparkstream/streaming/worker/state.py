@@ -132,8 +132,8 @@ class RowStore(_Kept):
 
 @dataclass(kw_only=True)
 class SliceStore(_Kept):
-    """Slices of open windows, or these windows. What is kept holds what a micro-batch changes, and its windows are made
-    of that.
+    """Slices of open windows, or these windows. The kept rows include the changes of a micro-batch, and its windows are
+    made from them.
 
     Attributes:
         kept: view of the kept slices or windows, as `closing` names it.
