@@ -11,7 +11,7 @@ _INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint",
 
 
 class SparkStreamColumn(SparkColumn):
-    """dbt-spark's column, which asks of a type only what PostgreSQL calls it."""
+    """dbt-spark's column, with tests for Spark's names of types, as dbt's tests know only PostgreSQL's."""
 
     @property
     def quoted(self) -> str:
@@ -27,5 +27,5 @@ class SparkStreamColumn(SparkColumn):
         return self.dtype.lower().startswith(("string", "varchar", "char"))
 
     def can_expand_to(self, other_column: Column) -> bool:
-        """Never: what can't hold a longer text has no length in Spark. dbt would alter each column of a text."""
+        """False: texts have no length in Spark. With dbt's own method, each text column would be altered."""
         return False

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 logger = AdapterLogger("SparkStream")
 
 EPHEMERAL = "__dbt__cte__"
-"""How dbt's names of ephemeral models and of a unit test's inputs begin; no tables stand behind them."""
+"""Prefix of dbt's names of ephemeral models and of a unit test's inputs, which are no tables."""
 
 
 class SparkStreamConnectionManager(SparkConnectionManager):
@@ -49,13 +49,13 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         super().__init__(profile, mp_context)
         self._thread = threading.local()
         self.batch_of: Callable[[Any], Microbatch | None] = lambda node: None
-        """The batch of a microbatch model that a node's SQL is for; the adapter says it."""
+        """Returns the batch of a microbatch model that a node's SQL is for, or None; the adapter sets this function."""
         self.with_sources: Callable[[str], str] = lambda sql: sql
-        """A statement that reads views in place of sources that no table is behind; the adapter makes them."""
+        """Returns a statement that reads views, which it makes, for sources that aren't tables; the adapter sets it."""
         self.event_time_of: Callable[[str], str | None] = lambda relation: None
-        """The event time of a relation, by its name in SQL; the adapter knows the project's."""
+        """Returns the event time of a relation, by its name in SQL, or None; the adapter sets this function."""
         self.descriptions = Descriptions(self.rows_of)
-        """The columns of tables; whoever changes a table past `add_query` has to say so there."""
+        """The columns of tables; code that changes a table without `add_query` has to report it there."""
         self.texts = Texts()
         """The SQL of nodes, for the places of errors."""
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @property
     def node(self) -> Any | None:
-        """What dbt works on in this thread: the model, test, snapshot, ... whose SQL the statements come from."""
+        """Model, test, snapshot, ... that dbt works on in this thread: statements come from its SQL."""
         return getattr(self._thread, "node", None)
 
     @node.setter
@@ -75,7 +75,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def naming(self, node: Any | None) -> Iterator[None]:
-        """Has errors of Spark name a node, in this thread, where `node` is none: dbt shows one, for example."""
+        """Names a node in Spark's errors, in this thread, while `node` is None, as in `dbt show`."""
         outer, self._thread.named = getattr(self._thread, "named", None), node
         try:
             yield
@@ -102,12 +102,12 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @property
     def options(self) -> Options:
-        """What the node of this thread says about the translation of its SQL."""
+        """Options of this thread's node for the translation of its SQL."""
         return Options(self.node, cast(SparkStreamCredentials, self.profile.credentials))
 
     @property
     def request(self) -> Request | None:
-        """The request that is answered in this thread."""
+        """The request that is answered in this thread, or None."""
         return getattr(self._thread, "request", None)
 
     @contextmanager
@@ -140,7 +140,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         Raises:
             CompilationError: SQL of a node that can't be translated.
             DbtRuntimeError: SQL of no node that can't be translated.
-            SparkError: what Spark says is wrong.
+            SparkError: Spark refuses the statement, or it fails.
         """
         # Drivers cut blanks, from which Spark would count.
         sql = sql.lstrip()
@@ -154,7 +154,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             return super().execute(sql, *args, **kwargs)
 
     def _sent_by_node(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
-        """Sends a statement to Spark, again where a killed run has left files in the table's folder."""
+        """Sends a statement to Spark; if files of a killed run are in the table's folder, removes them and resends."""
         mark = self._mark if left_files.makes_tables(self.node) and changes_tables(sql) else None
         if mark is None:
             return self._sent(sql, *args, **kwargs)
@@ -176,9 +176,9 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return self._sent(sql, *args, **kwargs)
 
     def dropping(self, relation: Any) -> None:
-        """Marks the node's table before it is dropped, as its files may stay.
+        """Marks the node's table before it is dropped, as its files may stay in their folder.
 
-        They do in a folder that `location_root` names, and where `spark_catalog` is Iceberg's.
+        They stay in a folder that `location_root` names, and where `spark_catalog` is Iceberg's.
         """
         if not left_files.makes_tables(self.node) or not relation.is_table:
             return
@@ -201,7 +201,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return next((str(row[1]) for row in self.rows_of(f"DESCRIBE {of}") if row[0] == "Location"), "")
 
     def _sent(self, sql: str, *args: Any, **kwargs: Any) -> tuple[Connection, Any]:
-        """Sends a statement to Spark as it is, but for sources that no table is behind."""
+        """Sends a statement to Spark untranslated, but with views in place of sources that aren't tables."""
         sql = self.with_sources(sql)
         try:
             return super().add_query(sql, *args, **kwargs)
@@ -221,13 +221,13 @@ class SparkStreamConnectionManager(SparkConnectionManager):
     def written(
         self, sql: str, dialect: str, text: str, arrival: str | None = None, optimize: bool | None = None
     ) -> str:
-        """SQL that a node has in its file as Spark SQL: for a row alone while a request for the node is answered.
+        """Spark SQL for SQL in a node's file; for a single row while a request for the node is answered.
 
         Args: as `translated`.
 
         Raises:
-            CompilationError: it can't be translated, or is of an incremental model that would add its windows again and
-                again.
+            CompilationError: the SQL can't be translated, or is of an incremental model that would add its windows
+                again in every run.
         """
         options = self.options
         optimize = options.optimizes if optimize is None else optimize
@@ -259,10 +259,10 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
         Args:
             sql: the statement.
-            dialect: what it is written in.
-            text: what to call it in an error whose place in the user's file can't be told.
-            arrival: the column that numbers rows in order of arrival; the node's config says it if None.
-            optimize: whether it may be rewritten to a faster one; as the node or the target says if None.
+            dialect: the statement's dialect.
+            text: its name in an error without a place in the user's file.
+            arrival: the column that numbers rows in order of arrival; None for the column in the node's config.
+            optimize: True to allow a rewrite to faster SQL; None for the option of the node or of the target.
 
         Raises:
             CompilationError: SQL of a node that can't be translated, or an unknown dialect.
@@ -279,10 +279,10 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         optimize: bool | None = None,
         skewed: bool = False,
     ) -> Traced | None:
-        """As `translated`, with the place that each piece comes from; None where nothing is translated.
+        """As `translated`, with the place in the statement of each piece; None if nothing is translated.
 
         Args:
-            skewed: whether one key has most of the rows; for a node's own SQL alone, which is translated once.
+            skewed: True if one key has most of the rows; only for a node's own SQL, which is translated once.
         """
         options = self.options
         if dialect != "spark":
@@ -302,7 +302,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             )
 
     def warn(self, warning: TranslationWarning, text: str, sql: str = "") -> None:
-        """Makes dbt's warning of the translator's; `text` is how to call the SQL where it is no node's."""
+        """Emits a warning of the translator as dbt's; `text` is the name of SQL that is no node's."""
         message = described(warning, self.node, self.project, text, self.texts.rendered(sql))
         warn_or_error(AdapterEventWarning(name=logger.name, base_msg=message), node=self.node)
 
@@ -311,7 +311,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """Turns errors that have a place in SQL into dbt's errors, within the limits of the node.
 
         Args:
-            text: how to call the SQL where it is no node's.
+            text: name of the SQL in an error, if it is no node's.
         """
         try:
             with self.options.limits():
@@ -323,7 +323,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
             raise DbtRuntimeError(str(error)) from error
 
     def shows_utc(self) -> bool:
-        """Whether the session's clock shows UTC; no where there is no connection to ask."""
+        """True if the time zone of Spark's session is UTC; False without a connection."""
         from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 
         if self.get_if_exists() is None:
@@ -331,7 +331,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return self.rows_of("SELECT current_timezone()")[0][0] in UTC
 
     def _schema(self, names: list[str]) -> dict[str, dict[str, str]]:
-        """The columns of tables, as far as Spark has them: table -> column -> type."""
+        """The columns of tables that Spark knows: table -> column -> type."""
         names = [name for name in names if not name.strip("`").startswith(EPHEMERAL)]
         if not names or self.get_if_exists() is None:
             return {}
@@ -343,7 +343,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         return self._schema(names) if names else {}
 
     def schema_of(self, relation: str) -> dict[str, str]:
-        """The columns of a relation, and their Spark types; none where there is no such relation."""
+        """The columns of a relation, with their Spark types; empty if the relation doesn't exist."""
         return self._schema([relation]).get(relation, {})
 
     @property
@@ -365,7 +365,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         """Opens a connection.
 
         Raises:
-            FailedToConnectError: why there is none.
+            FailedToConnectError: no connection can be opened.
         """
         if connection.state == ConnectionState.OPEN:
             return connection
@@ -373,7 +373,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Turns what a driver raises into dbt's error, with a message that can be read."""
+        """Turns a driver's exception into dbt's error, with a message for people."""
         try:
             yield
         except SparkError:

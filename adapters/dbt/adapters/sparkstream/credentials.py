@@ -24,11 +24,11 @@ from dbt.adapters.sparkstream.sql.core.limits import MOST_PARTIAL_MATCHES, MOST_
 
 ANSI = "spark.sql.ansi.enabled"
 SEGMENT_TREE = "spark.sql.window.segmentTree.enabled"
-"""Lets a sliding frame cost the logarithm of its length and not the length; from Spark 4.2 on, and off there."""
+"""Setting of Spark 4.2 and newer, off by default: a sliding frame costs the logarithm of its length, not the length."""
 
 
 class Method(StrEnum):
-    """How dbt gets to Spark: dbt-spark's ways, and Spark Connect."""
+    """Connection from dbt to Spark: one of dbt-spark's methods, or Spark Connect."""
 
     THRIFT = "thrift"
     HTTP = "http"
@@ -49,11 +49,11 @@ class SparkStreamCredentials(SparkCredentials):
             `token`, `use_ssl` and `user` say the same in pieces.
         optimize: whether window queries are rewritten to faster ones with the same rows, and Spark's fast frames are
             on.
-        max_windows: in how many windows of `hop` or `cumulate` a row may be: many of them fill Spark's memory.
-        max_partial_matches: how many partial matches a `MATCH_RECOGNIZE` may hold at once: rows are compared with all.
+        max_windows: most windows of `hop` or `cumulate` that a row may be in: many of them fill Spark's memory.
+        max_partial_matches: most partial matches that a `MATCH_RECOGNIZE` may hold: each row is compared with all.
         accelerator: a native engine for a Spark of `method: session`, such as [`comet`](../accelerators.md); None for
             Spark alone.
-        target_type: what `target.type` is in Jinja, such as `spark` for packages that ask whether it is that.
+        target_type: value of `target.type` in Jinja, such as `spark` for packages that test for it.
     """
 
     method: Method = None  # type: ignore[assignment]
@@ -81,7 +81,7 @@ class SparkStreamCredentials(SparkCredentials):
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:
-        """What a profile says, or one place of a node's configs, under the names that count."""
+        """A profile, or one level of a node's configs, with aliases replaced and our configs of `meta` added."""
         from dbt.adapters.sparkstream.compiling.configs import with_those_of_meta
 
         given = super().translate_aliases(kwargs, recurse)
@@ -150,7 +150,7 @@ class SparkStreamCredentials(SparkCredentials):
         return connect.address(str(self.host), self.port, given)
 
     def for_thrift(self) -> SparkStreamCredentials:
-        """The same profile, with its parameters named as a Thrift server takes them: it ignores plain names."""
+        """The same profile, with its parameters under the names that a Thrift server needs: it ignores plain names."""
         credentials = copy.copy(self)
         credentials.server_side_parameters = {
             f"set:hiveconf:{name}": value for name, value in self.server_side_parameters.items()
@@ -162,7 +162,7 @@ class SparkStreamCredentials(SparkCredentials):
         return "sparkstream"
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[tuple[str, Any]]:
-        """What `dbt debug` prints and `target` has in Jinja, so that it is in compiled SQL: without secrets."""
+        """The profile's items without secrets, for `dbt debug`, and for `target` in Jinja and compiled SQL."""
         for key, value in super().connection_info(with_aliases=with_aliases):
             if key == "database" and value is None:
                 continue
@@ -184,7 +184,7 @@ class SparkStreamCredentials(SparkCredentials):
 
 
 def _learn(profile: Mapping[str, Any]) -> None:
-    """Takes note of the secrets in a profile, before dbt says anything of it."""
+    """Records the secrets in a profile, before dbt prints or logs any of it."""
     dbtlog.install()
     learn_environment()
     learn(profile)

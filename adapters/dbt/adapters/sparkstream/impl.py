@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 PARTITIONS = "__dbt_partitions"
-"""What follows the name of a table in the name of the one with partitions that are to be moved into it."""
+"""Suffix of the name of a staging table, whose partitions are to be moved into the table."""
 
 
 class SparkStreamAdapter(Answers):
@@ -74,7 +74,7 @@ class SparkStreamAdapter(Answers):
         return own_event_time(read) or read_event_time(self.connections.node)
 
     def _with_sources(self, sql: str) -> str:
-        """A statement with views in place of the sources that a stream reads from what is no table."""
+        """A statement with views in place of the sources that aren't tables, such as topics."""
         sources = getattr(self.get_macro_resolver(), "sources", None)
         if not sources:
             return sql
@@ -97,9 +97,9 @@ class SparkStreamAdapter(Answers):
 
         Args:
             sql: a query or a part of one that can stand on its own.
-            dialect: what it is written in; Spark SQL with window functions if None.
-            arrival: the column that numbers rows in order of arrival; the node's config says it if None.
-            optimize: whether the optimiser may rewrite it; as the model or the target says if None.
+            dialect: its dialect; Spark SQL with window functions if None.
+            arrival: the column that numbers rows in order of arrival; None for the column in the node's config.
+            optimize: True to let the optimiser rewrite it; None for the option of the model or of the target.
 
         Raises:
             CompilationError: what is wrong, where, and how to write it.
@@ -111,14 +111,14 @@ class SparkStreamAdapter(Answers):
         """Refuses an argument that a macro doesn't have, for `sparkstream_check_arguments`.
 
         Raises:
-            CompilationError: where it stands, and which one was meant.
+            CompilationError: always, with the argument's place and the name that was probably meant.
         """
         with self.connections.as_dbt_errors(f"the call of {macro}"):
             raise arguments.unknown_argument(macro, argument, known)
 
     @available
     def check_columns(self, macro: str, relation: str, names: list[tuple[str, str]]) -> None:
-        """Refuses columns that a relation hasn't, for `sparkstream_check_columns`; one that isn't there has any.
+        """Refuses columns that a relation doesn't have, for `sparkstream_check_columns`; a missing relation passes.
 
         Args:
             macro: the macro that is called.
@@ -126,7 +126,7 @@ class SparkStreamAdapter(Answers):
             names: the macro's arguments and the columns that they name.
 
         Raises:
-            CompilationError: where the name stands, and which one was meant.
+            CompilationError: a column is missing; with the name's place and the name that was probably meant.
         """
         columns = list(self.connections.schema_of(relation))
         with self.connections.as_dbt_errors(f"the call of {macro}"):
@@ -134,7 +134,7 @@ class SparkStreamAdapter(Answers):
 
     @available
     def batch_rows(self, model: str, sql: str, relation: Any, start: datetime, end: datetime) -> str:
-        """What the batch of a microbatch model has that is about to run: `some`, `none` or `gone`.
+        """State of the batch that a microbatch model is about to run: `some`, `none` or `gone` (see `empty.SOME`).
 
         Args:
             model: the model's id.
@@ -157,11 +157,11 @@ class SparkStreamAdapter(Answers):
     @available
     @staticmethod
     def for_changes() -> str:
-        """What a model needs whose rows are to be changed, for messages of macros."""
+        """Hint for messages of macros: the file formats that a model needs for its rows to be changed."""
         return FOR_CHANGES
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
-        """The columns of a table, as `SparkColumn`s: dbt-spark uses its own class there, whatever `Column` is.
+        """The columns of a table, as `SparkStreamColumn`s: dbt-spark makes `SparkColumn`s, whatever `Column` is.
 
         With --empty and in a microbatch a relation is written as a query, which DESCRIBE doesn't take.
         """
@@ -177,7 +177,7 @@ class SparkStreamAdapter(Answers):
         )
 
     def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
-        """The rows of a relation in the catalog, with its comments."""
+        """The catalog's rows for a relation, one for each column, with the comments."""
         comments = catalog.Comments(None, {})
         with suppress(DbtRuntimeError):  # dropped meanwhile
             comments = self.comments(relation)
@@ -191,13 +191,13 @@ class SparkStreamAdapter(Answers):
             }
 
     def drop_relation(self, relation: Any) -> None:
-        """Drops a relation, and the views of open windows that stand on a streaming model's table."""
+        """Drops a relation; with a streaming model's table, its views of open windows, too."""
         if relation.schema is not None:  # a temporary view is in none
             found = [
                 self.get_relation(relation.database, relation.schema, f"{relation.identifier}{suffix}")
                 for suffix in (NOW, OPEN, ROWS)
             ]
-            # Without the table of their rows, views of these names are somebody else's.
+            # Without the table of their rows, views of these names belong to no streaming model.
             if found[-1] is not None:
                 for beside in filter(None, found):
                     super().drop_relation(beside)
@@ -205,17 +205,17 @@ class SparkStreamAdapter(Answers):
         super().drop_relation(relation)
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
-        """What the catalog has of one relation; None if that is gone."""
-        # What the cache has of it may be older than its columns.
+        """The catalog's entry for one relation; None if the relation was dropped."""
+        # The relation in dbt's cache may be older than its columns.
         path = {"database": relation.database, "schema": relation.schema, "identifier": relation.identifier}
         fresh = self.Relation.create(**path, type=relation.type)
         return catalog.table(list(self._get_columns_for_catalog(fresh)))
 
     def debug_query(self) -> None:
-        """Called by `dbt debug`, when a connection is open.
+        """Checks Spark and the profile; `dbt debug` calls it with an open connection.
 
         Raises:
-            DbtRuntimeError: what is missing, and what to do.
+            DbtRuntimeError: something is missing; with what to do.
         """
 
         def spark_version() -> str:
@@ -226,17 +226,17 @@ class SparkStreamAdapter(Answers):
 
     @classmethod
     def quote(cls, identifier: str) -> str:
-        """A name in backticks; dbt-spark's leaves backticks in it as they are. dbt asks for None, too."""
+        """A name in backticks, those within it doubled, as dbt-spark's method doesn't. dbt calls it with None, too."""
         return backticked(str(identifier))
 
     @available
     def named(self, name: str) -> str:
-        """A column as SQL names it, for macros: of a config, which may name an expression, too."""
+        """SQL for a column of a config, for macros: in backticks if it needs them; an expression stays as it is."""
         return named(name)
 
     @property
     def default_python_submission_method(self) -> str:
-        """Where a Python model runs that doesn't say so: on the same Spark as SQL."""
+        """Submission method of a Python model without that config: it runs on the same Spark as SQL."""
         return self.connections.environment.python or super().default_python_submission_method
 
     def submit_python_job(self, parsed_model: dict[str, Any], compiled_code: str) -> Any:
@@ -246,7 +246,7 @@ class SparkStreamAdapter(Answers):
 
     @property
     def python_submission_helpers(self) -> dict[str, Any]:
-        """`config(submission_method=...)` -> what runs a Python model so."""
+        """`config(submission_method=...)` -> class or function that makes the helper that runs a Python model."""
         here = {method: self._python_models.helper(method) for method in (SESSION, CONNECT)}
         return {**super().python_submission_helpers, **here}
 
@@ -255,13 +255,13 @@ class SparkStreamAdapter(Answers):
         return PythonModels(self.connections.environment)
 
     def valid_incremental_strategies(self) -> list[str]:
-        """dbt's own strategies that a macro of this package or of dbt-spark has SQL for."""
+        """dbt's built-in strategies for which this package or dbt-spark has a macro."""
         return ["append", "insert_overwrite", "merge", "microbatch", "delete+insert"]
 
     def finish_overwrite(self, node: Any) -> None:
         """Moves in the complete staged partitions of a killed run of an incremental model.
 
-        Called before dbt compiles a model that it is about to run: what is compiled may ask how far the table has come.
+        Called before dbt compiles a model that it is about to run, as the model's SQL may read its table's last windows.
         """
         config = node.config
         if config.get("materialized") != "incremental" or dbtflags.which() not in ("run", "build", "retry"):
@@ -284,7 +284,7 @@ class SparkStreamAdapter(Answers):
     def stream(
         self, model: Mapping[str, Any], relation: Any, watermark: str | None = None, event_time: str | None = None
     ) -> str:
-        """What stands in FROM for a relation that a streaming model reads as a stream, for the macro of that name.
+        """Item of FROM for a relation that a streaming model reads as a stream, for the macro `stream`.
 
         Args:
             model: the model that reads it.
@@ -311,7 +311,7 @@ class SparkStreamAdapter(Answers):
             `message` and `rows` for the result, `sql` that was run, and whether it was `interrupted`.
 
         Raises:
-            DbtRuntimeError: why not.
+            DbtRuntimeError: the model can't run, or fails.
         """
         with self.connections.descriptions.changing():
             return self._streaming.run(model, sql, relation, **options)
@@ -326,20 +326,20 @@ class SparkStreamAdapter(Answers):
         return self._models
 
     def streams(self, node: Any) -> bool:
-        """Whether the SQL of a node is of streams, in this run of dbt."""
+        """True if the SQL of a node runs on streams: of a streaming model, but not in `dbt show` or an explanation."""
         return getattr(node.config, "materialized", None) == MATERIALIZATION and self._streaming.streams(node)
 
     def stream_plan(self, node: Any) -> StreamPlan:
-        """What runs on a stream for a streaming model that is compiled."""
+        """Plan of the stream of a compiled streaming model."""
         with self.working_on(node):
             return self._streaming.planned(node, node.compiled_code)
 
     def compiled_stream(self, node: Any, sql: str) -> str:
-        """What to show for the compiled SQL of a streaming model."""
+        """Text that dbt shows as a streaming model's compiled SQL."""
         return self._streaming.compiled(node, sql)
 
     def cancel_open_connections(self) -> Any:
-        """Called by dbt on Ctrl-C."""
+        """Cancels streams, Python models and statements; dbt calls it on Ctrl-C."""
         if self._models is not None:
             self._models.cancel()
         self._python_models.cancel()
@@ -349,7 +349,7 @@ class SparkStreamAdapter(Answers):
     def connection_named(
         self, name: str, query_header_context: Any = None, *args: Any, **kwargs: Any
     ) -> Iterator[None]:
-        """Called by dbt before it works on a node."""
+        """Gives dbt its connection for a node, and names the node in Spark's errors."""
         with (
             self.connections.naming(query_header_context),
             super().connection_named(name, query_header_context, *args, **kwargs),
@@ -358,7 +358,7 @@ class SparkStreamAdapter(Answers):
 
     @contextmanager
     def working_on(self, node: Any) -> Iterator[None]:
-        """Has errors name a node, and gives its options, in this thread."""
+        """Makes a node this thread's own: errors name it, and its options apply."""
         outer = self.connections.node
         self.connections.node = node
         try:
@@ -367,7 +367,7 @@ class SparkStreamAdapter(Answers):
             self.connections.node = outer
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
-        """Called by dbt before a node runs."""
+        """Checks a node that dbt is about to run, and prepares it; returns the thread's node until then."""
         outer = self.connections.node
         node = getattr(config, "model", None)
         if node is not None:
@@ -386,5 +386,5 @@ class SparkStreamAdapter(Answers):
         super().valid_snapshot_target(relation, names)
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
-        """Called by dbt after a node has run, with what `pre_model_hook` returned."""
+        """Restores the thread's node after a run; `context` is the node that `pre_model_hook` returned."""
         self.connections.node = context

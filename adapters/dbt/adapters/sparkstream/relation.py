@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, named
 
 @dataclass
 class SparkStreamIncludePolicy(Policy):
-    """All parts of a name are written; a part that isn't there is left out."""
+    """Policy that writes all parts of a name; a missing part is left out."""
 
     database: bool = True
 
@@ -31,11 +31,11 @@ class SparkStreamRelation(SparkRelation):
             object.__setattr__(self, "path", self.path.replace(database=None))
 
     def render(self) -> str:
-        """The name as SQL has it; dbt-spark's refuses one of three parts."""
+        """The name in SQL; dbt-spark's method refuses a name of three parts."""
         return BaseRelation.render(self)
 
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
-        """The condition on the rows of a batch, by the clock on the wall, as windows are; dbt's has times in UTC."""
+        """SQL condition for a batch's rows, in wall-clock times as windows have; dbt's method writes times in UTC."""
         edges = ((">=", event_time_filter.start), ("<", event_time_filter.end))
         time = named(event_time_filter.field_name)
         return " and ".join(f"{time} {sign} {on_the_wall_clock(edge)}" for sign, edge in edges if edge is not None)
@@ -50,16 +50,16 @@ class SparkStreamRelation(SparkRelation):
 
 
 def on_the_wall_clock(edge: datetime) -> str:
-    """An edge of a batch in SQL: what dbt calls UTC is the time that the clock of the session's zone shows."""
+    """SQL literal for an edge of a batch: dbt's time in UTC is taken for the wall-clock time of the session's zone."""
     return f"TIMESTAMP_NTZ'{edge.replace(tzinfo=None)}'"
 
 
 def catalog_of(database: Any, schema: str | None) -> str | None:
-    """The catalog that a `database` means.
+    """Catalog that a `database` names; None if it names the schema, or nothing.
 
     Args:
-        database: as a profile, a config or a macro has it. Projects for dbt-spark may say the schema here, as it is
-            another word for it there, and macros may have an undefined value.
-        schema: the schema beside it.
+        database: value of a profile, a config or a macro. Projects for dbt-spark may have the schema's name here, as
+            both words mean the same there, and macros may have an undefined value.
+        schema: the schema of the same profile, config or macro.
     """
     return database if isinstance(database, str) and database and database != schema else None

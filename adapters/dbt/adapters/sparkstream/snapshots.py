@@ -20,10 +20,10 @@ _NO_EXPRESSION = (exp.Alias, exp.Parameter, exp.Placeholder, exp.Star)
 def prepare(node: Any) -> None:
     """Refuses a snapshot in files that can't be changed, and quotes its columns.
 
-    dbt-spark refuses it later and says no way out, and dbt's macros write the columns into SQL as the config has them.
+    dbt-spark refuses it later and without advice, and dbt's macros write the columns into SQL as the config has them.
 
     Raises:
-        DbtRuntimeError: it is one in such files.
+        DbtRuntimeError: the rows of its file format can't be changed.
     """
     file_format = node.config.get("file_format") or "parquet"
     if file_format not in CHANGES_ROWS:
@@ -45,7 +45,7 @@ def prepare(node: Any) -> None:
 
 
 def column_or_expression(text: str) -> str:
-    """A column or an expression of one as SQL has it: what isn't a whole expression is the name of a column."""
+    """SQL for a column or an expression: text that isn't a whole expression is a column's name, put in backticks."""
     try:
         # A list of two is no Paren, and a comment at the end has no parenthesis behind it.
         around = sqlglot.parse_one(f"({text})", dialect="spark")

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.batches import BatchRows, CutTable, Microbatch
 
 MACRO = "default__sparkstream_batch"
-"""What says which rows a window reads in a batch."""
+"""Macro that returns the rows that a window reads in a batch."""
 
 
 @dataclass(frozen=True)
 class CutRelation:
-    """What the macro asks of a relation."""
+    """A relation for the macro: its name and its filter."""
 
     identifier: str
     event_time_filter: EventTimeFilter
@@ -54,12 +54,12 @@ def batch_of(adapter: Host, node: Any) -> Microbatch | None:
 
 
 def _on_the_wall_clock(time: datetime) -> datetime:
-    """dbt's batches are in UTC, and windows take them for times on the wall clock."""
+    """Wall-clock time of a batch's edge, which is dbt's time in UTC without its zone: nothing is converted."""
     return time.replace(tzinfo=None)
 
 
 def _lengths(window: Window) -> dict[str, int | bool | None]:
-    """What the macros know of a window, in microseconds: as their macro `sparkstream_lengths` has it."""
+    """Lengths of a window, in microseconds, in the form of the macro `sparkstream_lengths`."""
     from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Session
 
     if isinstance(window, Session):

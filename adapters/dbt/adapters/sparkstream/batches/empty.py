@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.emptiness import Read
 
 SOME, NONE, GONE = "some", "none", "gone"
-"""What a batch has: rows, or it isn't known; none; none, but the table has rows of it from an earlier run."""
+"""State of a batch: it has rows, or that isn't known; it has none; it has none, but the table still has its rows."""
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class _Times:
-    """The hours or days in which a relation has rows, from a time on; None where Spark can't say."""
+    """The hours or days in which a relation has rows, from `since` on; `found` is None if Spark can't compute them."""
 
     since: datetime | None
     found: Sequence[datetime] | None
 
 
 class EmptyBatches:
-    """Knows of relations in which hours or days they have rows.
+    """Cache of the hours or days in which relations have rows.
 
     Args:
-        rows_of: sends a statement to Spark and gives its rows.
+        rows_of: sends a statement to Spark and returns its rows.
     """
 
     def __init__(self, rows_of: Callable[[str], Sequence[Sequence[Any]]]) -> None:
@@ -43,12 +43,12 @@ class EmptyBatches:
         self._known: dict[tuple[str, str, str, timedelta], _Times] = {}
 
     def of(self, node: Any, sql: str, table: str | None, start: datetime, end: datetime) -> str:
-        """What a batch has: `some`, `none` or `gone`.
+        """State of a batch: `some`, `none` or `gone`.
 
         Args:
             node: the model.
             sql: the query of the batch, in Spark SQL.
-            table: the model's table, if it has the column by which its batches are told.
+            table: the model's table; None if it lacks the column of the event time.
             start: when the batch begins, on the wall clock.
             end: when it ends.
         """
@@ -84,7 +84,7 @@ class EmptyBatches:
         return at < len(known.found) and known.found[at] < last
 
     def _asked(self, read: Read, size: timedelta, since: datetime | None) -> Sequence[datetime] | None:
-        """The hours or days with rows, in order. By their texts: other functions read a TIMESTAMP_NTZ as an instant."""
+        """Hours or days with rows, in order, cut from texts: other functions read a TIMESTAMP_NTZ as an instant."""
         column, length = backticked(read.column), 13 if size == _HOUR else 10
         where = f" WHERE {column} >= TIMESTAMP_NTZ'{since}'" if since is not None else ""
         text = f"substring(CAST(CAST({column} AS TIMESTAMP_NTZ) AS STRING), 1, {length})"

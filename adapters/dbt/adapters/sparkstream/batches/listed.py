@@ -30,12 +30,12 @@ _WRITTEN = "unix_micros({}(_metadata.file_modification_time))"
 
 @dataclass(frozen=True)
 class Counted:
-    """What a relation has of a batch.
+    """A relation's rows in a batch: their number, and when they were written.
 
     Attributes:
-        rows: how many rows.
-        written: when a file with some of them was written, in microseconds since the epoch: the newest of an input, the
-            oldest of the model's table; None where nobody knows.
+        rows: number of rows.
+        written: when a file with some of them was written, in microseconds since the epoch: the newest file of an
+            input, the oldest of the model's table; None if unknown.
     """
 
     rows: int
@@ -49,10 +49,10 @@ class Batch:
     Attributes:
         start: when it begins, on the wall clock.
         end: when the next one begins.
-        table: what the model's table has of it; None for no rows.
-        inputs: name of each input with rows -> the range of its rows.
-        knows_inputs: whether there is an input whose rows can be counted by batch.
-        gives_rows: whether the model's query gives rows for it; None where it wasn't asked.
+        table: its rows in the model's table; None for no rows.
+        inputs: name of each input with rows -> count of its rows.
+        knows_inputs: True if there is an input whose rows can be counted by batch.
+        gives_rows: True if the model's query gives rows for it; None if the query wasn't run.
     """
 
     start: datetime
@@ -78,7 +78,7 @@ class Batch:
         return MISSING if has_rows and self.gives_rows is not False else EMPTY
 
     def told(self) -> dict[str, Any]:
-        """The batch as JSON has it; times in seconds since the epoch."""
+        """The batch for JSON; times in seconds since the epoch."""
         newest = max((found.written for found in self.inputs.values() if found.written is not None), default=None)
         return {
             "start": self.start.isoformat(),
@@ -114,10 +114,10 @@ def batches(
         check: whether to run the query of each batch that seems to be missing, as it may give no rows.
 
     Returns:
-        `model`, `batches` (a dict for each, see `Batch.told`), and `unknown`: why something can't be told.
+        `model`, `batches` (a dict for each, see `Batch.told`), and `unknown`: reasons why the list may be incomplete.
 
     Raises:
-        DbtRuntimeError: there is no such model, it isn't one with batches, or what Spark says is wrong.
+        DbtRuntimeError: there is no such model, it has no batches, or Spark refuses a query.
     """
     return _BatchList(adapter, name, before, after)(since, until, check)
 
@@ -186,7 +186,7 @@ class _BatchList:
     def _counted(
         self, relation: str, name: str, time: str, span: tuple[datetime, datetime], oldest_or_newest: str
     ) -> dict[datetime, Counted]:
-        """What a relation has of each batch: start of the batch -> counts; batches without rows are left out."""
+        """Counts of a relation's rows by batch: start of the batch -> count; batches without rows are left out."""
         before, after = self._margins if oldest_or_newest == "max" else (ZERO, ZERO)
         unit, column = self._size.upper(), f"CAST({backticked(time.strip('`'))} AS TIMESTAMP_NTZ)"
         first, last = (
@@ -221,7 +221,7 @@ class _BatchList:
         }
 
     def _checked(self, batch: Batch) -> Batch:
-        """A batch that seems to be missing, with what its query says."""
+        """A batch that seems to be missing, with `gives_rows`, for which its query runs."""
         from dbt.artifacts.resources.types import BatchSize
         from dbt.compilation import Compiler
         from dbt.contracts.graph.nodes import BatchContext

@@ -94,7 +94,7 @@ def table(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def commands(
     model: str, found: Sequence[Mapping[str, Any]], options: Mapping[str, str | None] | None = None
 ) -> Iterator[str]:
-    """What runs the batches that are missing or stale: a command for each stretch of them.
+    """Commands of dbt that run the missing and stale batches, one for each stretch of adjacent batches.
 
     Args:
         model: the model.

@@ -71,7 +71,7 @@ _PROJECT = (
 
 
 def project_options(command: _Command) -> _Command:
-    """The options that choose a dbt project and a target."""
+    """Adds the options that choose a dbt project and a target to a command."""
     for option in reversed(_PROJECT):
         command = option(command)
     return command

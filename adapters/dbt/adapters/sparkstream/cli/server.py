@@ -158,7 +158,7 @@ def _given(
 
 @contextmanager
 def _ends_in_a_line() -> Iterator[None]:
-    """Ends the command with a message where something is wrong, or somebody pressed Ctrl-C."""
+    """Ends the command with a message after a ServerError or Ctrl-C."""
     try:
         yield
     except ServerError as error:
@@ -260,7 +260,7 @@ def _show_start(started: Start) -> None:
 
 
 def _exposed(state: ServerState) -> str | None:
-    """What other users of the machine can do by a server; None if all its ports ask for a token."""
+    """Note on what other users of the machine can do through the server; None if all its ports ask for a token."""
     if state.port is None and state.connect_token:
         return None
     token = " and see the token of Spark Connect," if state.connect_token else ""

@@ -28,7 +28,7 @@ class Answers(Namespaces):
 
     @available
     def request(self: Host, model: str, rows: list[dict[str, Any]]) -> list[str | None]:
-        """What a model gives for rows that aren't stored, each on its own, for the macro of the same name.
+        """A model's results for rows that aren't stored, each row on its own, for the macro `request`.
 
         Args:
             model: its name, or `package.name`.
@@ -41,7 +41,7 @@ class Answers(Namespaces):
 
     @available
     def explain(self: Host, model: str | None = None, **options: Any) -> list[str]:
-        """What the optimiser does with a model, or with SQL, for `sparkstream explain`.
+        """Report on a model, or on SQL, and its optimisation, for `sparkstream explain`.
 
         Args:
             model: the model's name, or `package.name`; None for `sql`.
@@ -56,13 +56,13 @@ class Answers(Namespaces):
 
     @available
     def stream_overview(self, models: list[str]) -> list[dict[str, Any]]:
-        """What is known of the project's streaming models, for `sparkstream streams`.
+        """Status and progress of the project's streaming models, for `sparkstream streams`.
 
         Args:
             models: names of models; none for all.
 
         Returns:
-            What `streaming.overview.overview` gives.
+            The dicts of `streaming.reports.overview.overview`.
         """
         return self._streaming.overview(models)
 
@@ -75,7 +75,7 @@ class Answers(Namespaces):
             options: the arguments of `listed.batches`.
 
         Returns:
-            What `listed.batches` gives.
+            The dict of `listed.batches`.
         """
         from dbt.adapters.sparkstream.batches import listed
 
@@ -89,11 +89,11 @@ class Answers(Namespaces):
             model: the model's name, or `package.name`.
             since: the begin of the range, such as `2026-11-17 00:00`.
             until: its end.
-            removes: whether rows go where the sources have none any more.
+            removes: True to remove rows where the sources have none any more.
             run_id: dbt's invocation.
 
         Returns:
-            What was done, in words.
+            A message on what was done.
         """
         from dbt.adapters.sparkstream.streaming.operations.backfill import Range
 
@@ -109,7 +109,7 @@ class Answers(Namespaces):
             patience: seconds to wait for the runs to end.
 
         Returns:
-            Name -> what has become of the run; one that goes on is not in it.
+            Name -> what has become of the model's run; a model whose run goes on is left out.
         """
         return self._streaming.stop(models, patience)
 
@@ -118,10 +118,10 @@ class Answers(Namespaces):
         """Writes the project in plain Spark SQL, for `sparkstream build`.
 
         Args:
-            options: the arguments of `plain.project.build`.
+            options: the arguments of `export.project.build`.
 
         Returns:
-            What has come of it, as JSON.
+            The outcome, as JSON.
         """
         from dbt.adapters.sparkstream.export import project
 

@@ -9,9 +9,9 @@ from dbt.adapters.sparkstream.streaming.settings import OURS
 
 
 def with_those_of_meta(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A config with those of ours that its `meta` has: dbt 2 takes there alone what it doesn't know.
+    """A config with this adapter's configs in its `meta` added: dbt 2 takes unknown configs only in `meta`.
 
-    They stand there under their own names, as dbt-autofix moves them.
+    They have their own names there, as dbt-autofix moves them.
     """
     meta = config.get("meta")
     found = {name: meta[name] for name in meta if name in OURS} if isinstance(meta, Mapping) else {}

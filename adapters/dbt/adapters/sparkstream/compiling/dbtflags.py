@@ -23,11 +23,11 @@ def which() -> str:
 
 
 _WITHOUT_SPARK = frozenset({"clean", "debug", "deps", "init", "list", "ls", "parse", "serve"})
-"""dbt's commands that ask Spark nothing, or at once."""
+"""dbt's commands that don't use Spark, or use it at once."""
 
 
 def will_need_spark() -> bool:
-    """Whether this thread runs a command of dbt's command line that reads the project first, and asks Spark then."""
+    """True if this thread runs a command of dbt's command line that reads the project first and then uses Spark."""
     context = click.get_current_context(silent=True)
     dbt = sys.modules.get("dbt.cli.main")  # loaded where its command runs
     if context is None or dbt is None or context.find_root().command is not dbt.cli:
@@ -36,15 +36,15 @@ def will_need_spark() -> bool:
 
 
 def is_quiet() -> bool:
-    """Whether dbt was asked to say nothing but errors (`--quiet`)."""
+    """True if dbt prints nothing but errors (`--quiet`)."""
     return bool(_flag("QUIET", False))
 
 
 def is_empty() -> bool:
-    """Whether dbt was asked to read no rows (`--empty`)."""
+    """True if dbt reads no rows (`--empty`)."""
     return bool(_flag("EMPTY", False))
 
 
 def is_full_refresh() -> bool:
-    """Whether dbt was asked to build incremental models from nothing (`--full-refresh`)."""
+    """True if dbt rebuilds incremental models (`--full-refresh`)."""
     return bool(_flag("FULL_REFRESH", False))

@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.messages import mistakes
 METHOD = "_compile_code"
 _MARK = "_translates_windows"
 DIALECT = "sql_dialect"
-"""The config that says what a node is written in."""
+"""Config with the SQL dialect of a node."""
 
 
 def install() -> None:
@@ -68,7 +68,7 @@ def _translating(original: Any) -> Any:
 
 
 def _translated(node: Any, subject: Any, adapter: Any) -> str:
-    """The SQL that runs for a node whose template is rendered, or what is shown for it."""
+    """Spark SQL of a node whose template is rendered; for a streaming model, the text that dbt shows."""
     if adapter.streams(node):
         shown: str = adapter.compiled_stream(node, node.compiled_code)
         return shown
@@ -86,14 +86,14 @@ def _subject(node: Any, adapter: Any) -> Any:
 
 
 def check(node: Any, translated: Container[str]) -> None:
-    """Refuses a node in another dialect that was compiled past the wrapped method: Spark would get its SQL as it is.
+    """Refuses a node in another dialect that was compiled without the wrapped method, and so wasn't translated.
 
     Args:
-        node: what dbt is about to run.
+        node: the node that dbt is about to run.
         translated: the ids of the nodes that came through the wrapped method.
 
     Raises:
-        CompilationError: says what to write instead.
+        CompilationError: the node is such a node; with what to write instead.
     """
     dialect = node.config.get(DIALECT)
     # dbt compiles nothing for a clone.

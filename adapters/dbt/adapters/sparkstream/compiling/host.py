@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """What requests, batches, streams and explanations ask of the adapter."""
+    """The adapter's interface for requests, batches, streams and explanations."""
 
     config: Any
 

@@ -15,14 +15,14 @@ NO_STRATEGY = """\
 an incremental model of windows has to say what becomes of the windows that its table has
   write incremental_strategy='window_replace' and a partition_by: windows that may have changed are computed again
   or incremental_strategy='append', where the query takes only windows that are new and closed"""
-"""The macro `sparkstream_increment` has words like these for dbt-spark."""
+"""Error for a missing `incremental_strategy`; the macro `sparkstream_increment` has a like one for dbt-spark."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a node; of its target where the node says nothing, or where there is none.
+    """Options of a node, or of the target for options that the node lacks, or without a node.
 
-    Each raises CompilationError where the node's config has another kind of value.
+    Each raises CompilationError if the node's config has a value of another kind.
     """
 
     node: Any | None
@@ -43,13 +43,13 @@ class Options:
 
     @property
     def optimizes(self) -> bool:
-        """Whether the SQL may be rewritten to a faster one."""
+        """True if the SQL may be rewritten to faster SQL."""
         choice = self.config("optimize")
         return self.target.optimize if choice is None else bool(choice)
 
     @property
     def skewed(self) -> bool:
-        """Whether one key has most of the rows."""
+        """True if one key has most of the rows, by the node's config."""
         skewed = self.config("skewed")
         if skewed is not None and not isinstance(skewed, bool):
             raise self._error(f"skewed is true or false, and not {skewed!r}\n  write skewed=true")
@@ -72,7 +72,7 @@ class Options:
         return most
 
     def check_dialect(self, dialect: str) -> None:
-        """Refuses a dialect that is none."""
+        """Refuses an unknown dialect."""
         from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
         if dialect not in DIALECTS:
@@ -80,7 +80,7 @@ class Options:
             raise self._error(f"unknown SQL dialect {dialect!r}\n  write one of {known}")
 
     def check_strategy(self, sql: str, dialect: str) -> None:
-        """Refuses an incremental model with windows that doesn't say what becomes of the windows it has already.
+        """Refuses an incremental model with windows and without an `incremental_strategy`.
 
         dbt-spark would append what the query returns: every window once more in every run.
         """

@@ -33,7 +33,7 @@ class PythonModels:
         self._running: list[Cancellable] = []
 
     def helper(self, submission_method: str) -> Callable[..., PythonModel]:
-        """What dbt makes an object of for each model with this submission method."""
+        """Factory of a `PythonModel`, which dbt calls for each model with this submission method."""
         return partial(PythonModel, self, submission_method)
 
     @contextmanager
@@ -49,14 +49,14 @@ class PythonModels:
                 self._running.remove(work)
 
     def cancel(self) -> None:
-        """Ends what the models have Spark do at the moment."""
+        """Cancels the models' running work on Spark."""
         with self._lock:
             for work in self._running:
                 work.cancel()
 
 
 class PythonModel(PythonJobHelper):
-    """A Python model as dbt has compiled it: the user's `model(dbt, session)`, and what saves its result.
+    """A Python model as dbt has compiled it: the user's `model(dbt, session)`, and code that saves its result.
 
     Args:
         models: the models of the dbt run.
@@ -77,10 +77,10 @@ class PythonModel(PythonJobHelper):
         self._model = parsed_model
 
     def submit(self, compiled_code: str) -> None:
-        """Runs it.
+        """Runs the model.
 
         Raises:
-            DbtRuntimeError: there is no Spark for it, what the model raised, with its lines, or it was cancelled.
+            DbtRuntimeError: there is no Spark for it, it was cancelled, or it has failed (with the user's lines).
         """
         path = self._model["original_file_path"]
         with self._models.environment.python_session(self._submission_method) as (spark, work):
@@ -97,7 +97,7 @@ class PythonModel(PythonJobHelper):
 
 
 def _described(error: Exception, path: str, lines: int) -> str:
-    """What went wrong and where in the user's file, of so many lines, without the frames of pyspark and dbt."""
+    """Message of an error, with its frames in the user's file of `lines` lines, without those of pyspark and dbt."""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg}\n  {path}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)

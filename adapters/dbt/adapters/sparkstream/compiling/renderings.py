@@ -35,7 +35,7 @@ _thread = _Thread()
 
 
 class _Lines(CodeGenerator):
-    """Python for a template, in which each piece of output has a line of its own while a node is rendered."""
+    """Jinja's generator of Python for a template; while a node is rendered, each piece of output has its own line."""
 
     def _output_child_to_const(self, node: Any, frame: Any, finalize: Any) -> str:
         if _thread.notes is not None:
@@ -44,7 +44,7 @@ class _Lines(CodeGenerator):
 
 
 def install() -> None:
-    """Wraps what dbt renders templates with, once, where it is there."""
+    """Changes the Jinja environment of dbt's templates, once, if dbt has it."""
     try:
         from dbt_common.clients.jinja import MacroFuzzEnvironment as Environment
     except ImportError:
@@ -57,7 +57,7 @@ def install() -> None:
 
 
 def _joined(pieces: Iterable[str]) -> str:
-    """What Jinja makes of pieces of output. Those of a template, and not of a macro, come from a generator."""
+    """Joined pieces of Jinja's output; a template's pieces, a generator unlike a macro's, are recorded."""
     if _thread.notes is None or not isinstance(pieces, GeneratorType):
         return "".join(pieces)
     template = pieces.gi_frame.f_globals.get("__jinja_template__")
@@ -79,7 +79,7 @@ def recording() -> Iterator[list[list[Piece]]]:
 
 
 def traced(template: str, output: str, notes: Iterable[list[Piece]]) -> Traced:
-    """A template's output, and the place in the template of its pieces: all of it for a piece that nobody knows of.
+    """A template's output with each piece's place in the template: the whole template if the place is unknown.
 
     Args:
         notes: the pieces of templates, this one's among them.
@@ -106,10 +106,10 @@ def traced(template: str, output: str, notes: Iterable[list[Piece]]) -> Traced:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a template that gives a piece of output: the first and the last of its lines, and where it is.
+    """A part of a template that gives a piece of output: its first and its last line, and its span.
 
     Attributes:
-        text: its text; None for an expression or a block, which computes it.
+        text: its text; None for an expression or a block, whose text is computed.
     """
 
     line: int

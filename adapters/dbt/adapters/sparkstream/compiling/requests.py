@@ -18,7 +18,7 @@ _AS_JSON = "map('ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:m
 
 
 def answer(adapter: Host, model: str, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
-    """What a model gives for rows, each of them on its own.
+    """A model's results for rows, each row on its own.
 
     Args:
         model: the model's name, or `package.name`.
@@ -50,11 +50,11 @@ def answer(adapter: Host, model: str, rows: Sequence[Mapping[str, Any]]) -> list
 
 
 def find_model(manifest: Any, name: str, purpose: str) -> Any:
-    """A model in SQL.
+    """The model of a name, which has to be written in SQL.
 
     Args:
         name: its name, or `package.name`.
-        purpose: who takes a model in SQL, for errors.
+        purpose: words for errors, before "a model in SQL", such as `a request takes`.
 
     Raises:
         DbtRuntimeError: there is no such model, or several, or it isn't in SQL.

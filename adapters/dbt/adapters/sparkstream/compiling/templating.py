@@ -14,10 +14,10 @@ Token = TypeVar("Token", bound="tuple[Any, ...]")
 
 
 def split_arguments(tokens: Iterable[Token]) -> Iterator[list[Token]]:
-    """The arguments of a call, up to the parenthesis that closes it; an argument may be empty, behind a last comma.
+    """The arguments of a call, up to its closing parenthesis, each as tokens; after a last comma, one is empty.
 
     Args:
-        tokens: what stands behind the call's opening parenthesis; kind and text end each token.
+        tokens: the tokens after the call's opening parenthesis; the last two items of each are its kind and text.
     """
     depth, argument = 0, list[Token]()
     for token in tokens:

@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.messages.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql.core.traced import Traced
 
 _KEPT = 16
-"""SQL that is kept of a node: a microbatch model has one for each batch."""
+"""Most texts that are kept of a node: a microbatch model has one for each batch."""
 
 
 class _Thread(threading.local):
@@ -35,7 +35,7 @@ class Texts:
 
     @contextmanager
     def compiling(self) -> Iterator[_Compiling]:
-        """Takes note of how a node's template is rendered and translated, in this thread."""
+        """Records how a node's template is rendered and translated, in this thread."""
         thread = self._thread
         outer = thread.translations, thread.rendered
         thread.translations, thread.rendered = [], None
@@ -46,22 +46,22 @@ class Texts:
             thread.translations, thread.rendered = outer
 
     def note(self, sql: str, translated: Traced | None) -> str:
-        """Takes note of a translation; returns its text."""
+        """Records a translation; returns its text."""
         found = Traced.same(sql) if translated is None else translated
         if self._thread.translations is not None:
             self._thread.translations.append((sql, found))
         return found.text
 
     def rendered(self, sql: str) -> Traced | None:
-        """How Jinja made SQL of the node that is compiled in this thread; None for other SQL."""
+        """Rendered SQL of this thread's node, with each piece's place in the template; None for other SQL."""
         rendered = self._thread.rendered
         return rendered if rendered is not None and rendered.text == sql else None
 
     def sending(self, statement: str, translated: Traced | None, bound: bool) -> str:
-        """Takes note of the statement that is sent in this thread; returns the text to send.
+        """Records the statement that is sent in this thread; returns the text to send.
 
         Args:
-            bound: whether the driver puts values in, which moves all that is behind them.
+            bound: True if the driver inserts values, which moves the text after them.
         """
         sent = Traced.same(statement) if translated is None else translated
         self._thread.sent = None if bound else (statement, sent)
@@ -69,10 +69,10 @@ class Texts:
 
     @contextmanager
     def placing(self, node: Any | None, header: str, root: Path) -> Iterator[None]:
-        """Gives Spark's error about the statement that is sent its place.
+        """Adds the place in the user's file to Spark's error about this thread's statement.
 
         Args:
-            node: what dbt works on.
+            node: the node that dbt works on.
             header: the comment that dbt puts before the statement.
             root: the folder of the dbt project.
         """
@@ -119,11 +119,11 @@ class _Compiling:
         self._kept = kept
 
     def is_rendered(self, node: Any) -> None:
-        """Called when Jinja has rendered the node's template."""
+        """Records the output of the node's template, once Jinja has rendered it."""
         self._thread.rendered = renderings.traced(node.raw_code, node.compiled_code, self._notes)
 
     def is_compiled(self, node: Any, subject: Any) -> None:
-        """Called when the node's SQL is translated; the subject is the node in whose file the SQL is."""
+        """Keeps the node's SQL, once it is translated; the subject is the node in whose file the SQL is."""
         rendered, recorded = self._thread.rendered, self._thread.translations or []
         assert rendered is not None
         sql = node.compiled_code

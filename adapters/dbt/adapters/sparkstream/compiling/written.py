@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Written:
-    """SQL that a node has in its file, on its way to Spark SQL.
+    """SQL of a node's file, before its translation.
 
     Attributes:
         sql: the SQL, rendered.
-        dialect: what it is written in.
+        dialect: its dialect.
         arrival: the column that numbers rows in order of arrival.
-        optimize: whether it may be rewritten to a faster one.
-        skewed: whether one key has most of the rows.
+        optimize: True if it may be rewritten to faster SQL.
+        skewed: True if one key has most of the rows.
     """
 
     sql: str
@@ -28,12 +28,12 @@ class Written:
 
 @dataclass
 class Request:
-    """A row that a model is asked for.
+    """A row for which a model's result is requested.
 
     Attributes:
         model: the model's unique id.
         row: column of the model's main table -> value, as JSON has them.
-        written: whether SQL of the model was written for the row; what stands around it stays as it is then.
+        written: True once SQL of the model was written for the row; the SQL around it is translated as usual then.
     """
 
     model: str

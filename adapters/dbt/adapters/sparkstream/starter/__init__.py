@@ -11,7 +11,7 @@ _TAKEN = ("dbt", "dbt_spark", "dbt_sparkstream")
 
 
 def name_fault(name: str) -> str | None:
-    """What is wrong with the name of a project, and a name to write; None where dbt takes it."""
+    """Fault of a project's name, with a name to write instead; None if dbt accepts the name."""
     if not _NAME.fullmatch(name):
         proposal = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
         proposal = proposal if _NAME.fullmatch(proposal) else f"project_{proposal}".rstrip("_")
