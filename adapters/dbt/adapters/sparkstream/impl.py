@@ -261,7 +261,7 @@ class SparkStreamAdapter(Answers):
     def finish_overwrite(self, node: Any) -> None:
         """Moves in the complete staged partitions of a killed run of an incremental model.
 
-        Called before dbt compiles a model that it is about to run, as the model's SQL may read its table's last windows.
+        Called before dbt compiles a model that it is about to run, as its SQL may read the last rows of its table.
         """
         config = node.config
         if config.get("materialized") != "incremental" or dbtflags.which() not in ("run", "build", "retry"):

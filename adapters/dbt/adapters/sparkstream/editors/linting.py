@@ -20,14 +20,14 @@ from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
 _NAME = "win"
-"""What stands for a window; the shortest call, `hop(t, s, 1)`, has room for it in braces."""
+"""Name in place of a window; the shortest call, `hop(t, s, 1)`, has room for it in braces."""
 
 _STATEMENT = f"select 1 as {_NAME}"
-"""What stands for a query in another dialect."""
+"""Statement in place of a query in another dialect."""
 
 # A model before Jinja has rendered it is no SQL yet, so only what can hide an island is told apart.
 _QUOTED = r"'(?:[^'\\]|\\.|'')*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)|`[^`]*(?:`|\Z)"
-"""What isn't closed goes on to the end, or each place would be read to the end."""
+"""A text in quotes; an unclosed one goes to the end, or the search would read to there from each quote."""
 _CALL = rf"(?P<before><<|\b(?:from|join)\b)(?P<call>\s*(?:{'|'.join(WINDOWS)})\s*\()"
 _PARTS = re.compile(rf"{_CALL}|--[^\n]*|/\*.*?(?:\*/|\Z)|{{#.*?(?:#}}|\Z)|{_QUOTED}", re.I | re.S)
 _BRACKETS = re.compile(rf"[()]|{_QUOTED}", re.S)
@@ -35,7 +35,7 @@ _END = re.compile(r"\s*>>")
 
 
 def windows(text: str) -> Iterator[tuple[int, int]]:
-    """Where windows are in a model: islands with `<<` and `>>`, and table functions in FROM and JOIN."""
+    """Places of windows in a model: islands with `<<` and `>>`, and table functions in FROM and JOIN."""
     at = 0
     while part := _PARTS.search(text, at):
         at = part.end()
@@ -62,7 +62,7 @@ def _end(text: str, at: int, island: bool) -> int | None:
 
 
 def _without_windows(text: str) -> str:
-    """The text with an expression of Jinja, just as long, for each window that has room for one."""
+    """The text with a Jinja expression of the same length in place of each window that has room for one."""
     for start, end in windows(text):
         room = text[start:end]
         name = f'{{{{"{_NAME}"'
@@ -140,5 +140,5 @@ def _macros() -> Iterator[str]:
 
 @hookimpl
 def get_templaters() -> list[type[RawTemplater]]:
-    """Tells sqlfluff of the templater."""
+    """Registers the templater with sqlfluff."""
     return [SparkstreamTemplater]

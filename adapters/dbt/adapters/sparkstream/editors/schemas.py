@@ -28,7 +28,7 @@ _DURATION = {"type": "string", "examples": ["10 minutes"]}
 _FLAG = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\{\{"}]}
 _OPTIONS = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
 _TEMPLATE = {"type": "string", "pattern": r"\{\{"}
-"""A value that Jinja gives."""
+"""Schema of a value that Jinja computes."""
 
 
 def schemas() -> dict[str, Schema]:
@@ -68,7 +68,7 @@ def _sink() -> Schema:
 
 
 def _stream() -> Schema:
-    """What `meta: stream:` of a source says."""
+    """Schema of `meta: stream:` of a source."""
     keys: dict[str, Any] = {
         "format": {"type": "string", "examples": [KAFKA, "json", "csv", "parquet", "text"]},
         DATA_SOURCE: {"type": "string", "pattern": r"^[\w.]+:\w+$", "examples": ["my_module:MySource"]},
@@ -86,13 +86,13 @@ def _stream() -> Schema:
 
 
 def _of_models() -> dict[str, Schema]:
-    """The configs that are ours."""
+    """Schemas of this adapter's own configs of models, by name."""
     ours = sorted((setting for setting in settings.SETTINGS if setting.is_ours), key=lambda setting: setting.name)
     return {setting.name: _described(_value(setting), setting.about) for setting in ours}
 
 
 def _value(setting: Setting) -> Schema:
-    """What a config may be; a number or a word may come from Jinja."""
+    """Schema of a config's value; a number or a word may come from Jinja."""
     trigger = _closed({settings.PROCESSING_TIME: _DURATION}, (settings.PROCESSING_TIME,))
     special: dict[str, Schema] = {
         "max_future": {"anyOf": [_DURATION, {"enum": [settings.OFF, False]}]},
@@ -113,7 +113,7 @@ def _value(setting: Setting) -> Schema:
 
 
 def _of_dbt() -> dict[str, Schema]:
-    """Names of the configs that dbt and dbt-spark have for a model."""
+    """Schemas of dbt's and dbt-spark's configs of a model, by name: each takes any value."""
     from dbt.adapters.spark.impl import SparkConfig
     from dbt.artifacts.resources.v1.model import ModelConfig
 
@@ -188,7 +188,7 @@ def _properties() -> Schema:
 
 
 def _tests() -> Schema:
-    """A test with arguments; a test of another package may have any arguments."""
+    """Schema of a test with arguments; a test of another package may have any arguments."""
     ours: dict[str, Any] = {}
     for name, arguments in _generic_tests().items():
         given: Schema = {argument: {} for argument in arguments}
@@ -211,7 +211,7 @@ def _generic_tests() -> dict[str, tuple[str, ...]]:
 
 
 def _project() -> Schema:
-    """Of `dbt_project.yml`: configs of folders of models, with a plus sign or without one."""
+    """Schema of `dbt_project.yml`: configs of folders of models, with a plus sign or without one."""
     configs = _of_models()
     marked = {f"+{name}": schema for name, schema in configs.items()}
     folder = {

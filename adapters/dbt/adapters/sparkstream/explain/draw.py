@@ -24,7 +24,7 @@ _MARKED = (
     (232, "out", "not in the frame"),
     (376, "", "of one time: above = arrived later"),
 )
-"""What the marks mean where a row is the current one: where it stands, its class, and the text."""
+"""Legend of a picture with a current row: place, CSS class and text of each mark."""
 
 
 @cache
@@ -52,8 +52,8 @@ def svg(picture: Picture, width: float = 1000, *, alone: bool = True) -> str:
     """A picture as SVG.
 
     Args:
-        width: how wide it is, in pixels.
-        alone: whether it is a file of its own; else a part of the page, which has its style and moves.
+        width: its width, in pixels.
+        alone: True for a file of its own; False for a part of the page, which has the style and the script.
     """
     layout = lay_out(picture, width, _TITLE if alone else 14)
     legend = _MARKED if picture.current is not None else ()

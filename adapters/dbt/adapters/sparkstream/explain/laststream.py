@@ -24,7 +24,7 @@ class LastRun:
     """A streaming model as its last runs left it.
 
     Attributes:
-        lines: what is known, in words.
+        lines: its status, watermark, state and left-out rows, in words.
         watermark: microseconds on the session's clock since 1970; None for none.
     """
 
@@ -36,8 +36,8 @@ class LastRun:
         """The last run in words.
 
         Args:
-            told: what `streaming.overview.overview` says of the model.
-            ask: asks Spark, whose session has the clock.
+            told: the model's dict of `streaming.reports.overview.overview`.
+            ask: runs a query on Spark, whose session has the time zone.
         """
         if "batch" not in told:
             return cls((f"the stream is {told['status']}, and no micro-batch is recorded",))

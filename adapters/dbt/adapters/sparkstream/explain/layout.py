@@ -13,7 +13,7 @@ RADIUS = 7
 _EDGE = 20
 """Space at the left and the right."""
 _GUTTER = 150
-"""The most that names of lanes take."""
+"""Most width that names of lanes take."""
 _CHARACTER = 6.8
 """Width of a character, about."""
 _SECOND = 1_000_000
@@ -49,8 +49,8 @@ class PlacedBar:
     """A window's bar.
 
     Attributes:
-        cut: at which sides it goes on beyond the picture.
-        folded: whether it is left out until a row in it is pointed at.
+        cut: True for a side, left and right, at which it goes on beyond the picture.
+        folded: True if it is left out until a row in it is pointed at.
     """
 
     bar: Bar
@@ -65,14 +65,14 @@ class PlacedBar:
 
 @dataclass(frozen=True)
 class Fold:
-    """Windows of which the windows of one row are shown.
+    """Folded windows: those of one row are shown.
 
     Attributes:
         row: id of this row.
-        step: from one window to the next below it.
-        y: where the note stands that says so.
-        text: this note, with `{place}` and `{shown}` for another row's.
-        note: this note.
+        step: distance from one window to the next below it.
+        y: place of the note that says so.
+        text: this note, with `{place}` and `{shown}` to fill in for another row.
+        note: this note for the row.
     """
 
     row: int
@@ -84,7 +84,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Lane:
-    """A lane: its name, shortened if need be, and from where to where it goes."""
+    """A lane: its name, shortened if need be, and its top and bottom."""
 
     name: str
     full: str
@@ -122,7 +122,7 @@ class Layout:
 
 
 class _Scale:
-    """From places on the axis to units of the drawing."""
+    """Conversion of places on the axis to units of the drawing."""
 
     def __init__(self, first: float, last: float, left: float, right: float) -> None:
         self.first, self.last, self.left, self.right = first, last, left, right
@@ -135,8 +135,8 @@ def lay_out(picture: Picture, width: float = 1000, top: float = 14) -> Layout:
     """Places everything of a picture.
 
     Args:
-        width: how wide the drawing is.
-        top: what is left free above.
+        width: width of the drawing.
+        top: space that is left free above.
     """
     longest = max((len(name) for name in picture.lanes), default=0)
     left = _EDGE + (min(_GUTTER, longest * _CHARACTER + 16) if longest else 0)
@@ -176,7 +176,7 @@ def lay_out(picture: Picture, width: float = 1000, top: float = 14) -> Layout:
 
 
 def _view(picture: Picture) -> tuple[float, float]:
-    """The piece of the axis that is shown: all rows, and windows as far as they don't make the rows a spot."""
+    """First and last place that the axis shows: all rows, and of windows, at each side, as much as the rows span."""
     places = [d.at for d in picture.dots]
     if not places:
         places = [at for bar in picture.bars for at in (bar.start, bar.end)] or [0.0, 1.0]
@@ -191,7 +191,7 @@ def _view(picture: Picture) -> tuple[float, float]:
 
 
 def _bars(bars: Sequence[Bar], picture: Picture, scale: _Scale, y: float) -> tuple[list[PlacedBar], float]:
-    """Bars one below another where they overlap, and where they end."""
+    """Bars, one below another where they overlap, and the place below the last one."""
     if not bars:
         return [], y
     placed = _levels(bars, scale)
@@ -208,7 +208,7 @@ def _bars(bars: Sequence[Bar], picture: Picture, scale: _Scale, y: float) -> tup
 
 
 def _levels(bars: Sequence[Bar], scale: _Scale) -> list[tuple[Bar, int, float, float]]:
-    """Bars with their level, so that none overlap, and from where to where they go."""
+    """Bars, each with its level, so that none overlap, and with its left and right end."""
     levels: list[float] = []
     placed = []
     for bar in sorted(bars, key=lambda b: (b.start, b.end, b.owner or 0)):
@@ -256,7 +256,7 @@ def _fold(bars: Sequence[Bar], picture: Picture, scale: _Scale, y: float) -> tup
 
 
 _HEIGHTS = ((10, 18, 4), (24, 9, 3), (40, 6, 2), (70, 2.5, 2.5), (float("inf"), 2.5, 1))
-"""Up to how many levels of bars -> their height, and the space between them."""
+"""Most levels of bars, with the height of a bar and the space between two."""
 
 
 def _bar_text(bar: Bar, picture: Picture) -> str:
@@ -272,7 +272,7 @@ def _bar_text(bar: Bar, picture: Picture) -> str:
 
 
 def _dots(dots: Sequence[Dot], scale: _Scale, y: float) -> tuple[list[PlacedDot], float]:
-    """Circles one above another where they would overlap, and where the lane ends."""
+    """Circles, one above another where they would overlap, and the bottom of the lane."""
     ends: list[float] = []
     levels: list[tuple[Dot, float, int]] = []
     for dot in sorted(dots, key=lambda d: (d.at, d.id)):
@@ -313,7 +313,7 @@ def _ticks(picture: Picture, scale: _Scale) -> Iterable[Tick]:
 
 
 def _exact(time: str, step: int) -> str:
-    """The time of a mark, all of them with as many digits as their distance needs."""
+    """The time of a mark, with as many digits as the distance between marks needs."""
     if step >= 60 * _SECOND:
         return time
     time = time if len(time) > 5 else f"{time}:00"

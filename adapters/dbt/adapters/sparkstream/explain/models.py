@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """What to explain, and with which rows.
+    """Subject of an explanation, and its rows.
 
     Attributes:
         sql: a statement instead of a model.
-        dialect: what the statement is written in.
+        dialect: the statement's dialect.
         arrival: its column that numbers rows in order of arrival.
-        name: what to call it.
-        unit_test: the unit test of the model whose rows are taken; the warehouse's if None.
-        read: whether rows are read at all.
-        sample: how many rows are drawn; they are counted only if 0.
+        name: the statement's name in the report.
+        unit_test: the unit test of the model whose rows are taken; None for the warehouse's rows.
+        read: True to read rows.
+        sample: most rows to draw; 0 to count them only.
         since: rows are drawn from this time on.
         against: a file or a revision of git with another version of the model, to be compared with.
     """
@@ -72,7 +72,7 @@ _received: list[Report] | None = None
 
 @contextmanager
 def receiving() -> Iterator[list[Report]]:
-    """Takes what is explained within this process, as dbt's operations return nothing."""
+    """Collects the reports that this process makes, as dbt's operations return nothing."""
     global _received
     found: list[Report] = []
     _received = found
@@ -145,7 +145,7 @@ def _unit_test(adapter: Host, manifest: Any, node: Any, name: str) -> tuple[Any,
 
 
 def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
-    """What a compiled statement does with its rows."""
+    """Report on a compiled statement: the optimiser's decisions, and windows with rows in them."""
     connections = adapter.connections
     decisions: list[Decision] = []
     sections: list[Section] = []
@@ -188,7 +188,7 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
 
 
 def _last_run(adapter: Host, compiled: _Compiled, ask: Ask) -> LastRun | None:
-    """What the last runs of a stream have left; None where this target can't be asked about streams."""
+    """Results of a stream's last runs; None if this target has no overview of streams."""
     try:
         [told] = adapter.stream_overview([compiled.name])
     except DbtRuntimeError:
@@ -222,7 +222,7 @@ def _section(use: Use, ctes: Sequence[str], ask: Ask, options: Options) -> Secti
 
 
 def section_of(use: Use, ask: Ask, most: int, since: str | None = None) -> Section:
-    """A window with rows in it, or with what Spark says against it; arguments as of `section`."""
+    """A window with rows in it, or with Spark's error; arguments as of `section`."""
     try:
         return section(use, ask, most, since)
     except DbtDatabaseError as error:

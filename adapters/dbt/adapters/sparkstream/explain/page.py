@@ -22,7 +22,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the optimiser decided on a window."""
+    """Decision of the optimiser on a window."""
 
     name: str
     words: str
@@ -35,7 +35,7 @@ def page(report: Report, size: Size | None = None) -> str:
     """A report as HTML.
 
     Args:
-        size: what the windows read, for the estimates; as counted where it doesn't say.
+        size: size of the windows' inputs, for the estimates; counted where it is None.
     """
     return (
         environment()
@@ -50,7 +50,7 @@ def page(report: Report, size: Size | None = None) -> str:
 
 
 def parts(report: Report, size: Size | None = None) -> dict[str, object]:
-    """What the template `report.html.jinja` draws a report from; arguments as of `page`."""
+    """Values for the template `report.html.jinja`; arguments as of `page`."""
     return {
         "report": report,
         "versions": [(change, _drawing(change.before)) for change in report.changes()] if report.before else [],
@@ -70,7 +70,7 @@ def page_style() -> str:
 
 
 def page_script() -> str:
-    """What makes the reports of a page answer the mouse; `watch(element)` does so for one that comes later."""
+    """JavaScript by which reports react to the mouse; `watch(element)` sets it up for a report that comes later."""
     return _part("page.js")
 
 
@@ -79,7 +79,7 @@ def _part(name: str) -> str:
 
 
 def _lengths_differ(report: Report) -> bool:
-    """Whether one text is so much longer that the space next to the shorter text would stay empty."""
+    """True if one text is so much longer that the space next to the shorter text would stay empty."""
     shorter, longer = sorted(text.count("\n") for text in (report.written, report.explanation.sql))
     return longer - shorter > 12
 

@@ -46,15 +46,15 @@ class Bar:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is drawn.
+    """Content of a picture.
 
     Attributes:
-        title: what it is called.
+        title: its title.
         dots: the rows.
         bars: the windows or frames.
-        lanes: what the lanes are called; one without a name if rows aren't told apart.
-        timed: whether places are times.
-        unit: what stands behind a number on the axis.
+        lanes: names of the lanes; a single empty name if there are no groups.
+        timed: True if places are times.
+        unit: text after a number on the axis.
         band: a piece of the axis to be shaded.
         rules: where dashed lines are.
         current: id of a row that is marked as the current one.
@@ -86,7 +86,7 @@ class Picture:
         return f"{lane}window {self.span(bar)}: {rows}"
 
     def span(self, bar: Bar) -> str:
-        """From when to when, with the date once where it is the same."""
+        """A bar's start and end as text, with the date once if it is the same."""
         first, last = self.place(bar.start), self.place(bar.end)
         day = first[:11]
         return f"{first} – {last.removeprefix(day) if self.timed else last}"
@@ -99,7 +99,7 @@ class Picture:
 
 
 def clock(micros: float) -> str:
-    """A time as text, as exact as it has to be."""
+    """A time as text, without seconds and fractions of seconds that are zero."""
     time = _EPOCH + timedelta(microseconds=int(micros))
     text = f"{time.year:04d}-{time:%m-%d %H:%M}"
     if time.second or time.microsecond:

@@ -13,12 +13,12 @@ from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 
 @dataclass(frozen=True)
 class Count:
-    """How many rows a window reads, of all there are.
+    """Number of rows in a window's input.
 
     Attributes:
         rows: all rows.
         timed: rows with a time.
-        seconds: from the first of them to the last, or None where the order isn't one of time.
+        seconds: time from the first of them to the last; None if the order isn't one of time.
     """
 
     rows: int
@@ -28,12 +28,12 @@ class Count:
 
 @dataclass(frozen=True)
 class Size:
-    """What a window reads, for estimates.
+    """Size of a window's input, for estimates.
 
     Attributes:
-        rows: how many rows; None if nobody knows.
-        keys: how many groups they form beside the windows.
-        seconds: from the first of them to the last; None if nobody knows.
+        rows: number of rows; None if unknown.
+        keys: number of groups that they form apart from the windows.
+        seconds: time from the first row to the last; None if unknown.
     """
 
     rows: int | None = None
@@ -46,14 +46,14 @@ class Section:
     """One window of a statement.
 
     Attributes:
-        name: how to call it.
-        words: what it is.
-        line: in which line of the statement it stands.
+        name: its name.
+        words: the window in words.
+        line: its line in the statement.
         written: its text there.
         picture: rows and windows; None where there are no rows to draw.
         untimed: rows without a time: column -> value.
-        notes: what to know about the picture.
-        count: how many rows there are.
+        notes: remarks on the picture.
+        count: number of rows in its input.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Change:
-    """A window in two versions of a statement; None where one of them hasn't got it.
+    """A window in two versions of a statement; None for a version without it.
 
     Attributes:
         now: the window.
@@ -99,7 +99,7 @@ class Change:
     before: Section | None
 
     def lines(self, other: str) -> Iterator[str]:
-        """What has changed, in words; `other` names the other version."""
+        """Lines on what has changed; `other` names the other version."""
         if self.now is None or self.before is None:
             there = self.now or self.before
             assert there is not None
@@ -121,10 +121,10 @@ class Report:
         name: the model or the file.
         written: its text as its author wrote it.
         dialect: the dialect that the text is written in.
-        explanation: what runs, and what the optimiser decided.
-        origin: where the rows come from, in words.
+        explanation: the SQL that runs, and the optimiser's decisions.
+        origin: origin of the rows, in words.
         sections: its windows.
-        stream: what a stream's last runs have left, in words.
+        stream: lines on a stream's last runs.
         before: another version of it, named by a file or a revision.
     """
 
@@ -143,7 +143,7 @@ class Report:
         return [Change(now, then) for now, then in zip_longest(self.sections, before)]
 
     def lines(self, size: Size) -> Iterator[str]:
-        """What the optimiser did, in words, with estimates of rows at each step."""
+        """Lines on the optimiser's decisions, with estimated rows of each step, on a stream, and on another version."""
         if not self.explanation.decisions:
             yield from self.explanation.lines()
         for decision in self.explanation.decisions:
@@ -159,7 +159,7 @@ class Report:
                 yield "  no windows in either"
 
     def size_of(self, decision: Decision, size: Size) -> Size:
-        """What a window function reads: as given, else as counted."""
+        """Size of a window function's input: as given, else as counted."""
         counted = next(
             (
                 s.count

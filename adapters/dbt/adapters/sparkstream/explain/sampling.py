@@ -18,13 +18,13 @@ Ask = Callable[[str], Sequence[Sequence[Any]]]
 """Runs a query on Spark."""
 
 FETCHED = 2000
-"""How many rows are read; the rows of a few groups are drawn."""
+"""Most rows that are read; the rows of a few groups are drawn."""
 LANES = 4
-"""How many groups are drawn."""
+"""Most groups that are drawn."""
 UNTIMED = 5
-"""How many rows without a time are shown."""
+"""Most rows without a time that are shown."""
 MOST_BARS = 4000
-"""How many windows the page holds; where they overlap, the windows of one row are drawn."""
+"""Most windows in the page; where they overlap, the windows of one row are drawn."""
 
 _EPOCH = datetime(1970, 1, 1)
 Columns = tuple[tuple[str, str | None], ...]
@@ -54,7 +54,7 @@ def section(use: Use, ask: Ask, most: int, since: str | None = None) -> Section:
     """A window with rows in it.
 
     Args:
-        most: how many rows to draw; they are counted only if 0.
+        most: most rows to draw; 0 to count them only.
         since: draw rows from this time on.
     """
     count, timed = _counted(use, ask)
@@ -72,7 +72,7 @@ def section(use: Use, ask: Ask, most: int, since: str | None = None) -> Section:
 
 
 def _counted(use: Use, ask: Ask) -> tuple[Count, bool]:
-    """How many rows there are, and whether they are in order of time."""
+    """Number of rows, and True if their order is one of time, or there are none."""
     found = json.loads(ask(use.inputs[0].counts())[0][0], parse_float=str)
     first, last = _micros(found["first"]), _micros(found["last"])
     timed = first is not None or found["first"] is None
@@ -81,7 +81,7 @@ def _counted(use: Use, ask: Ask) -> tuple[Count, bool]:
 
 
 def _read(text: str) -> _Row:
-    """A row from what `Input.rows` gives."""
+    """A row from the JSON of `Input.rows`."""
     found = json.loads(text, parse_float=str, parse_int=str)
     exact = list(found["keys"].values())
     # Text of a TIMESTAMP without its zone is of two times when the clock is set back.
@@ -100,7 +100,7 @@ def _shown(value: Any) -> str | None:
 
 
 def _place(text: str | None) -> float | None:
-    """Where a value is on the axis; a day or time as microseconds since 1970."""
+    """Place of a value on the axis, for a day or time in microseconds since 1970; None for a value that has none."""
     if text is None:
         return None
     micros = _micros(text)
@@ -122,7 +122,7 @@ def _micros(text: Any) -> int | None:
 
 
 def _choose(use: Use, rows: list[list[_Row]], most: int, timed: bool, count: Count, since: str | None) -> _Chosen:
-    """The first rows of the groups that have most."""
+    """The first rows of the groups with the most rows."""
     notes = []
     main = rows[0]
     groups = Counter(row.part for row in main)
@@ -147,7 +147,7 @@ def _choose(use: Use, rows: list[list[_Row]], most: int, timed: bool, count: Cou
 
 
 def _edges(use: Use, since: str | None) -> str:
-    """Where windows may hold rows that aren't drawn."""
+    """Sentence on the edges at which windows may hold rows that aren't drawn; empty for none."""
     if not isinstance(use, FrameUse):
         edges = "At the right edge" if since is None else "At both edges"
         return f" {edges}, windows may hold rows that aren't drawn."
@@ -166,7 +166,7 @@ def _untimed_notes(use: Use, count: Count) -> list[str]:
 
 
 def _picture(use: Use, chosen: _Chosen, ask: Ask) -> tuple[Picture, list[str]]:
-    """The rows, and the windows that Spark says they are in."""
+    """Picture of rows and of their windows, which Spark computes; and notes on it."""
     dots: list[Dot] = []
     samples: list[list[SampleRow]] = []
     tables = len(chosen.rows)

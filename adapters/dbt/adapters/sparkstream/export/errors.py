@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class Unwritable(Exception):
-    """Why something of a project can't be written in plain Spark SQL; the message is for the user."""
+    """Error of a part of a project that plain Spark SQL can't express; the message is for the user."""

@@ -12,7 +12,7 @@ _MARK = re.compile(r"dbt_mark_\d+_")
 
 
 class Marks:
-    """Gives out marks, and puts the Jinja back that they stand for.
+    """Marks in a template's SQL, and the Jinja that they replace.
 
     A relation's mark takes the place of its schema, so that the name of the table stays: `{{ ref('bid') }}` becomes
     `dbt_mark_1_.bid`, and a column may be called `bid.price` as ever.
@@ -27,7 +27,7 @@ class Marks:
         """A relation under a mark.
 
         Args:
-            relation: what dbt has for the Jinja.
+            relation: dbt's relation for the Jinja.
             jinja: such as `{{ ref('bid') }}`.
         """
         marked = relation.replace_path(database=None, schema=self._mark(jinja))
@@ -37,17 +37,17 @@ class Marks:
         return marked
 
     def value(self, jinja: str) -> str:
-        """The mark of Jinja that gives a part of the text."""
+        """The mark for Jinja whose output is a part of the text."""
         mark = self._mark(jinja)
         self._jinja[mark] = jinja
         return mark
 
     def real(self, written: str) -> Any | None:
-        """The relation behind a marked one as it stands in the SQL; None if it isn't a mark's."""
+        """The relation whose marked name is in the SQL; None for a name without a mark."""
         return self._real.get(written)
 
     def restore(self, sql: str) -> str:
-        """SQL as a template: with the Jinja that marks stand for.
+        """SQL as a template, with the Jinja in place of its marks.
 
         Raises:
             Unwritable: a part of a relation's name stands alone, such as its schema.

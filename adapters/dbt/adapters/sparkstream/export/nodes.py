@@ -29,11 +29,11 @@ _KEPT_OF_TESTS = ("severity", "warn_if", "error_if", "limit", "fail_calc", "stor
 
 @dataclass
 class Written:
-    """A node as it is written.
+    """A node in the exported project.
 
     Attributes:
-        text: its template; None where its file can stay as it is.
-        notes: what the user should know of it.
+        text: its template; None if its file can stay as it is.
+        notes: remarks for the user.
     """
 
     text: str | None
@@ -41,12 +41,12 @@ class Written:
 
 
 class Writer:
-    """Writes nodes.
+    """Translates nodes to plain Spark SQL.
 
     Args:
         adapter: of the project's target.
         manifest: the project.
-        as_tables: whether models that only the adapter can add to are written as tables.
+        as_tables: True to write models that only the adapter can add to as tables.
     """
 
     def __init__(self, adapter: Host, manifest: Any, as_tables: bool) -> None:
@@ -59,7 +59,7 @@ class Writer:
         """A node in plain Spark SQL.
 
         Raises:
-            Unwritable: it can't be said without the adapter.
+            Unwritable: it can't be expressed without the adapter.
         """
         table = self._becomes_table(node)
         try:
@@ -68,11 +68,11 @@ class Writer:
             raise Unwritable(str(error.msg).strip()) from error
 
     def uses_ours(self, node: Any) -> bool:
-        """Whether a node calls a macro of the package, by itself or through others."""
+        """True if a node calls a macro of the package, itself or through other macros."""
         return self._calls_ours(node, node.raw_code, node.depends_on.macros)
 
     def _calls_ours(self, node: Any, template: str, recorded: Sequence[str] = ()) -> bool:
-        # dbt notes no macro that stands below `{% if execute %}`.
+        # dbt records no macro that is called below `{% if execute %}`.
         names = templates.names(template)
         if not names.isdisjoint(PACKAGES):
             return True
@@ -89,10 +89,10 @@ class Writer:
         return False
 
     def test(self, node: Any) -> str | None:
-        """A generic test as a singular one; None where it needs nothing of the adapter.
+        """A generic test as a singular test; None if it can stay, as it needs no adapter.
 
         Raises:
-            Unwritable: it can't be said without the adapter.
+            Unwritable: it can't be expressed without the adapter.
         """
         marks = Marks()
         try:
@@ -107,10 +107,10 @@ class Writer:
         return f"{head}{marks.restore(done.sql).strip()}\n"
 
     def _becomes_table(self, node: Any) -> bool:
-        """Whether a model is written as a table, as only the adapter can add to what it has.
+        """True if a model is written as a table, because only the adapter can add to its rows.
 
         Raises:
-            Unwritable: and tables aren't asked for.
+            Unwritable: it is such a model, and `as_tables` is False.
         """
         if node.resource_type != "model":
             return False
@@ -154,9 +154,9 @@ class Writer:
     def _with_values(
         self, node: Any, raw: str, marks: Marks, done: Rendered, incremental: bool, notes: list[str]
     ) -> str:
-        """The SQL with marks for as many values of variables as can stay Jinja.
+        """The SQL with marks in place of as many values of variables as can stay Jinja.
 
-        One can where the SQL with its mark is the same SQL but for the value: the translation didn't look at it.
+        A value can if the SQL with its mark is the same SQL but for the value: the translation doesn't depend on it.
         """
         values = {p.text: self._renderer.value(node, p.text) for p in templates.pieces(raw) if p.is_value}
         sql, stay = done.sql, dict[str, str]()
@@ -214,7 +214,7 @@ def _windows(sql: str, dialect: str) -> Iterator[Any]:
 
 
 def _either(added: str, whole: str) -> str:
-    """What runs when a table is added to, and what runs else, with what both share outside of the condition."""
+    """Template of the SQL that adds to a table, else of the whole table's; lines in both are outside the condition."""
     first, second = added.splitlines(), whole.splitlines()
     shared = min(len(first), len(second))
     top = next((i for i in range(shared) if first[i] != second[i]), shared)

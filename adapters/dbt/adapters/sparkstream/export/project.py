@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host
 
 LIST = "sparkstream-build.json"
-"""The file that says which files were written, so that the next build may remove them."""
+"""Name of the file that lists the written files, so that the next build can remove them."""
 
 _PATHS = ("model_paths", "seed_paths", "test_paths", "analysis_paths", "snapshot_paths", "macro_paths", "docs_paths")
 _KINDS = ("model", "test", "analysis", "snapshot")
@@ -31,14 +31,14 @@ _OF_TESTS = "sparkstream"
 
 @dataclass
 class Outcome:
-    """What has come of a build.
+    """Outcome of a build.
 
     Attributes:
-        translated: the nodes that are other SQL than in the project.
-        unchanged: how many nodes stay as they are.
+        translated: the nodes whose SQL differs from that in the project.
+        unchanged: number of nodes that stay as they are.
         refused: node -> why it can't be written.
         left_out: node -> why it isn't written, though it could be.
-        notes: node -> what to know of it.
+        notes: node -> remarks for the user.
     """
 
     translated: list[str] = field(default_factory=list)
@@ -49,13 +49,13 @@ class Outcome:
 
 
 class Build:
-    """Writes a project.
+    """Export of a project to a folder.
 
     Args:
         adapter: of the project's target.
         into: the folder to write.
         selected: unique ids of the nodes to write; all of them if None.
-        as_tables: whether models that only the adapter can add to are written as tables.
+        as_tables: True to write models that only the adapter can add to as tables.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Build:
         self._absent.add(Path(node.original_file_path))
 
     def _drop_dependents(self, nodes: Sequence[Any]) -> None:
-        """Leaves out what reads a node that isn't written, as dbt wouldn't take the project."""
+        """Leaves out nodes that read a node that isn't written: dbt would refuse the project."""
         out = {n.unique_id: n.name for n in nodes if Path(n.original_file_path) in self._absent}
         found = True
         while found:
@@ -166,7 +166,7 @@ class Build:
                     self._leave_out(node, f"it reads {', '.join(missing)}")
 
     def _generic(self, nodes: Sequence[Any]) -> None:
-        """Generic tests of the package, or with windows, become singular ones: all of a name, as YAML has the name."""
+        """Makes generic tests of the package, or with windows, singular tests: all of a name, as YAML has the name."""
         absent = set(self.outcome.refused) | set(self.outcome.left_out)
         by_name: dict[str, list[Any]] = {}
         for node in nodes:
@@ -207,7 +207,7 @@ class Build:
                 self._lost_hooks.add(node.raw_code.strip())
 
     def _of_packages(self) -> None:
-        """What other packages have of ours stays in them, so it can't be written."""
+        """Refuses nodes of other packages that call our macros, as other packages aren't written."""
         for node in self._manifest.nodes.values():
             other = node.package_name not in (self._config.project_name, *PACKAGES)
             if other and node.resource_type in _KINDS and self._writer.uses_ours(node):
@@ -244,11 +244,11 @@ def build(
     Args:
         into: the folder to write.
         selected: unique ids of the nodes to write; all of them if None.
-        as_tables: whether models that only the adapter can add to are written as tables.
-        skip: whether the rest is written where something can't be.
+        as_tables: True to write models that only the adapter can add to as tables.
+        skip: True to write the rest if a node can't be written.
 
     Returns:
-        The outcome as JSON, with the number of `files`: none where something can't be written.
+        The outcome as JSON, with the number of `files`: 0 if a node can't be written, without `skip`.
     """
     project = Build(adapter, Path(into), selected, as_tables)
     outcome = project.plan()
@@ -261,7 +261,7 @@ def _is_generic(node: Any) -> bool:
 
 
 def _clear(into: Path) -> None:
-    """Removes what an earlier build has written.
+    """Removes the files of an earlier build.
 
     Raises:
         DbtRuntimeError: the folder holds other files, and no earlier build, or its list names files elsewhere.

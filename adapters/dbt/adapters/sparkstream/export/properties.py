@@ -116,7 +116,7 @@ def packages(text: str, folder: Path, into: Path) -> str | None:
 
     Args:
         folder: the project's.
-        into: the folder that it is written for; what lies beside the project is named from there.
+        into: the folder that it is written to; paths of local packages are made relative to it.
     """
     import os
 

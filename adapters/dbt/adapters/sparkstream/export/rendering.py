@@ -29,7 +29,7 @@ _HARMLESS = frozenset(
         "get_incremental_strategy_macro",
     )
 )
-"""What a template may ask of the adapter: nothing of the warehouse."""
+"""Methods of the adapter that a template may call: they read nothing of the warehouse but columns."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Rendered:
     """A node's SQL.
 
     Attributes:
-        rendered: as dbt has it, before the whole is translated.
+        rendered: Jinja's output, before the whole is translated.
         sql: Spark SQL.
-        pieces: what was translated: blocks of window_sql, and the whole.
-        asked: whether the template asked `is_incremental()`.
+        pieces: SQL that was translated: blocks of window_sql, and the whole.
+        asked: True if the template called `is_incremental()`.
     """
 
     rendered: str
@@ -75,10 +75,10 @@ class Renderer:
             node: the node.
             template: its template, or one that differs from it in marks.
             marks: gives the marks of relations.
-            incremental: what `is_incremental()` says.
+            incremental: value of `is_incremental()`.
 
         Raises:
-            Unwritable: the template asks the warehouse.
+            Unwritable: the template queries the warehouse.
             CompilationError: it has a mistake.
         """
         from dbt.clients.jinja import get_rendered
@@ -92,14 +92,14 @@ class Renderer:
         return Rendered(rendered, sql, tuple(pieces), bool(asked))
 
     def value(self, node: Any, template: str) -> str:
-        """What a piece of Jinja gives."""
+        """Output of a piece of Jinja."""
         from dbt.clients.jinja import get_rendered
 
         node = deepcopy(node)
         return str(get_rendered(template, self._context(node, Marks(), False)[0], node))
 
     def _context(self, node: Any, marks: Marks, incremental: bool) -> tuple[dict[str, Any], list[bool]]:
-        """dbt's names for a node, with marks for relations; and a list that gets an entry when it asks how it runs."""
+        """dbt's names for a node, with marks for relations; and a list that gets an entry by `is_incremental()`."""
         from dbt.clients.jinja import add_rendered_test_kwargs
         from dbt.contracts.graph.nodes import GenericTestNode
 
@@ -126,7 +126,7 @@ class Renderer:
 
     @contextmanager
     def _schemas(self, marks: Marks) -> Iterator[None]:
-        """The translator learns the columns of the relations that marks stand for."""
+        """Gives the translator the columns of the relations that marks replace."""
         connections: Any = self._adapter.connections
         ask: Callable[[list[str]], Mapping[str, Mapping[str, str]]] = connections._schema
 
@@ -151,7 +151,7 @@ def _marked(resolve: Callable[..., Any], function: str, marks: Marks) -> Callabl
 
 
 class _WithoutWarehouse:
-    """dbt's `adapter` for templates; it says the columns of tables, and asks the warehouse nothing else."""
+    """dbt's `adapter` for templates, which reads the columns of tables and nothing else from the warehouse."""
 
     def __init__(self, adapter: Any, marks: Marks) -> None:
         self._adapter = adapter

@@ -19,13 +19,13 @@ OF_INCREMENTS = frozenset(
         "lookback",
     )
 )
-"""The configs that have no meaning for a table."""
+"""Configs without a meaning for a table."""
 
 VALUES = frozenset(("var", "env_var", "target"))
-"""What gives a value that is the same in a whole run."""
+"""Names in Jinja whose value is the same in a whole run."""
 
 OF_A_RUN = frozenset(("run_started_at", "invocation_id", "thread_id"))
-"""What is another value in each run."""
+"""Names in Jinja whose value differs between runs."""
 
 Token = tuple[str, str]
 
@@ -62,7 +62,7 @@ class Piece:
 
     @property
     def is_value(self) -> bool:
-        """Whether this is the value of a variable of the project, of the environment or of the target, as it is."""
+        """True if this is an expression of nothing but variables of the project, the environment or the target."""
         return self.kind == "variable" and bool(self.names) and self.names <= VALUES
 
     def _words(self) -> list[Token]:
@@ -115,7 +115,7 @@ def replaced(template: str, new: dict[str, str]) -> str:
     """A template with other text for some of its Jinja.
 
     Args:
-        new: a piece of Jinja as it is written -> what stands there instead.
+        new: a piece of Jinja as it is written -> the text in its place.
     """
     return "".join(new.get(p.text, p.text) if p.kind == "variable" else p.text for p in pieces(template))
 
@@ -130,7 +130,7 @@ def without_configs(template: str, drop: frozenset[str]) -> str:
 
 
 def without(piece: Piece, drop: frozenset[str]) -> str:
-    """A config block without some configs; nothing where none is left."""
+    """A config block without some configs; empty if none is left."""
     words = piece.tokens
     start = next(i for i, (_, text) in enumerate(words) if text == "(")
     end = max(i for i, (_, text) in enumerate(words) if text == ")")
@@ -148,7 +148,7 @@ def without(piece: Piece, drop: frozenset[str]) -> str:
 
 
 def _without_meta(argument: list[Token], drop: frozenset[str]) -> list[Token]:
-    """An argument `meta={'trigger': ..., ...}` without some keys, nothing where none is left; any other as it is."""
+    """An argument `meta={'trigger': ..., ...}` without some keys, empty if none is left; another argument as it is."""
     braces = [i for i, (_, text) in enumerate(argument) if text in "{}"]
     if _name(argument) != "meta" or not braces:
         return argument

@@ -23,12 +23,12 @@ from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 
 _CONNECT = 10.0
-"""Seconds that Spark's server gets to take a connection."""
+"""Seconds in which Spark's server has to accept a connection."""
 _CHUNK = 1 << 16
 
 
 class Gateway(socketserver.ThreadingTCPServer):
-    """A Thrift server before another one.
+    """A Thrift server in front of Spark's.
 
     Args:
         behind: host and port of Spark's server.
@@ -37,7 +37,7 @@ class Gateway(socketserver.ThreadingTCPServer):
         log: takes lines about clients.
 
     Raises:
-        OSError: somebody else listens there.
+        OSError: another process listens there.
     """
 
     daemon_threads = True
@@ -59,7 +59,7 @@ class Gateway(socketserver.ThreadingTCPServer):
         return socket.create_connection(self.behind, _CONNECT)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that is cut off says nothing on the terminal."""
+        """Logs a client's error in a line, without the trace on the terminal."""
         self.log(redacted(f"client {client_address[1]}: {sys.exc_info()[1]}"))
 
 
@@ -105,7 +105,7 @@ class _Client(socketserver.BaseRequestHandler):
             answers.join(_CONNECT)
 
     def _translated(self, message: Message, channel: Plain | Sasl) -> tuple[bytes | None, bytes]:
-        """What the gateway itself answers to a call, None where Spark does; and the call as Spark gets it."""
+        """The gateway's own answer to a call, None if Spark is to answer; and the call for Spark."""
         sql = message.statement
         if sql is None:
             return None, message.data
@@ -139,7 +139,7 @@ class _Client(socketserver.BaseRequestHandler):
 
 
 def _pour(spark: socket.socket, client: socket.socket) -> None:
-    """Hands on what Spark says, until either goes."""
+    """Forwards Spark's answers to a client, until either connection ends."""
     with contextlib.suppress(OSError):
         while data := spark.recv(_CHUNK):
             client.sendall(data)

@@ -14,19 +14,19 @@ from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, t
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 
 DIALECT = "sparkstream.sql.dialect"
-"""What a session says that its statements are written in: `SET sparkstream.sql.dialect = flink`."""
+"""Setting for the dialect of a session's statements: `SET sparkstream.sql.dialect = flink`."""
 
 _BEGINS = ("SELECT", "WITH", "VALUES", "(")
 _HOLDS = ("CREATE", "CACHE", "INSERT", "EXPLAIN", "DESCRIBE", "DESC")
-"""What a statement begins with that has a query in it."""
+"""First words of the other statements that have a query in them."""
 
 
 class UnknownSetting(Exception):
-    """A session sets what there isn't."""
+    """Error of a SET of an unknown dialect, or of an unknown key of ours."""
 
 
 BLOCK = "<< window_sql("
-"""How a block of the macro `window_sql` begins: `<< window_sql(flink, 8) SELECT 1 >>` has a text of 8 characters."""
+"""Beginning of a block of the macro `window_sql`: `<< window_sql(flink, 8) SELECT 1 >>` has a text of 8 characters."""
 _END = " >>"
 
 
@@ -35,7 +35,7 @@ class _Block:
     """A text in another dialect within a statement.
 
     Attributes:
-        dialect: what it is written in.
+        dialect: its dialect.
         start, end: its place in the statement.
         options: further arguments of `translate`.
     """
@@ -63,7 +63,7 @@ class _Block:
 
 
 def _outside(text: str) -> bool:
-    """Whether what follows a text is in none of its strings and comments."""
+    """True if a text ends outside of strings and comments."""
     try:
         tokens = DIALECTS["spark"]().tokenize(f"{text} x")
     except TokenError:
@@ -73,12 +73,12 @@ def _outside(text: str) -> bool:
 
 @dataclass
 class Translator:
-    """The statements of one session.
+    """Translator of one session's statements.
 
     Attributes:
-        rows_of: sends a statement of ours to the session's Spark and gives the rows.
-        warn: takes what the translator warns of.
-        dialect: what the session's statements are written in.
+        rows_of: sends a statement of ours to the session's Spark and returns the rows.
+        warn: takes warnings of the translation.
+        dialect: the dialect of the session's statements.
     """
 
     rows_of: Callable[[str], Sequence[Sequence[Any]]]
@@ -90,7 +90,7 @@ class Translator:
 
         Raises:
             TranslationError: it can't be translated.
-            UnknownSetting: it sets a dialect, or a key of ours, that there isn't.
+            UnknownSetting: it sets an unknown dialect, or an unknown key of ours.
         """
         self._take_setting(sql)
         described = Descriptions(self.rows_of)  # for one statement: the next one finds what other clients have changed
@@ -133,7 +133,7 @@ class Translator:
 
 
 def dialect_named(value: str, key: str = DIALECT) -> str:
-    """The dialect that a session asks for.
+    """The dialect that a session sets.
 
     Raises:
         UnknownSetting: there is no such dialect, or no such key.
@@ -174,7 +174,7 @@ def query_start(sql: str) -> int | None:
 
 
 def _at_top(tokens: Sequence[Token]) -> list[int]:
-    """The tokens outside parentheses; a parenthesis that opens is one."""
+    """Indexes of the tokens outside parentheses; their opening parentheses are among them."""
     depth, found = 0, []
     for i, token in enumerate(tokens):
         if not depth:
@@ -184,5 +184,5 @@ def _at_top(tokens: Sequence[Token]) -> list[int]:
 
 
 def _begins(words: Sequence[str], i: int) -> bool:
-    """Whether a query begins here: a parenthesis does behind AS alone, as a list of columns has one, too."""
+    """True if a query begins at this word; a parenthesis begins one only after AS, else a list of columns."""
     return words[i] in ("SELECT", "VALUES") or words[i - 1] == "AS" or (words[i] == "WITH" and words[i + 1] != "(")

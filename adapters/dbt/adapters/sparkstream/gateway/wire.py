@@ -14,13 +14,13 @@ from thrift.Thrift import TMessageType, TType
 from thrift.transport.TTransport import TMemoryBuffer, TTransportBase
 
 Read = Callable[[int], bytes]
-"""Gives so many bytes of what a client sends."""
+"""Reads a number of bytes from a client."""
 
 MOST_BYTES = 100 << 20
-"""Of a message, as Spark's own server has it."""
+"""Most bytes of a message, as in Spark's own server."""
 
 _START, _OK, _BAD, _COMPLETE = 1, 2, 3, 5
-"""What a message of SASL's greeting is, by its first byte."""
+"""Kinds of the messages of SASL's greeting, by their first byte."""
 _LOGIN = struct.Struct("!BI")
 _LENGTH = struct.Struct("!I")
 _BINARY = 0x80
@@ -28,7 +28,7 @@ _BINARY = 0x80
 
 
 class NoMessage(Exception):
-    """What a client has sent is none of Thrift's messages; the text says what was looked for."""
+    """Error of a client's bytes that are no message of Thrift's; the text says what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Message:
         name: the method.
         number: the client's number for it.
         session: the bytes of the session's handle; empty but for ExecuteStatement.
-        place: where in the bytes the statement stands, with its length before it; None but for ExecuteStatement.
+        place: start and end of the statement in the bytes, with its length before it; None but for ExecuteStatement.
     """
 
     data: bytes
@@ -84,7 +84,7 @@ def session_handle(data: bytes) -> Any:
 
 
 class _Taken(TTransportBase):
-    """Gives bytes, and keeps them."""
+    """Transport that reads a client's bytes and keeps them."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -99,7 +99,7 @@ class _Taken(TTransportBase):
 
 
 class _Bytes(TBinaryProtocol):
-    """Texts as bytes: a handle is no UTF-8."""
+    """Protocol that reads texts as bytes, as a handle isn't UTF-8."""
 
     def readString(self) -> bytes:
         data: bytes = self.readBinary()
@@ -140,7 +140,7 @@ def read_message(read: Read) -> Message:
 
 
 def _fields(protocol: Any) -> Iterator[tuple[int, int]]:
-    """The numbers and types of a structure's fields; whoever asks for the next one has read the value."""
+    """Number and type of each field of a structure; the caller reads the value before the next field."""
     while True:
         _, kind, number = protocol.readFieldBegin()
         if kind == TType.STOP:
@@ -173,14 +173,14 @@ class Plain:
 
 
 class Sasl:
-    """Messages with their lengths, behind a greeting with a user and a password (`auth: NONE`, LDAP, CUSTOM).
+    """Messages with their lengths, after a greeting with a user and a password (`auth: NONE`, LDAP, CUSTOM).
 
     Args:
-        read: what the client sends.
-        hand_on: takes the greeting.
+        read: reads from the client.
+        hand_on: forwards the greeting to Spark.
 
     Raises:
-        NoMessage: another way of greeting than PLAIN, whose messages may be encrypted.
+        NoMessage: the greeting isn't PLAIN, so that messages may be encrypted.
     """
 
     def __init__(self, read: Read, hand_on: Callable[[bytes], None]) -> None:
@@ -218,7 +218,7 @@ class Sasl:
 
 
 def reader(client: socket.socket) -> Read:
-    """Reads from a socket: all bytes that are asked for."""
+    """A function that reads exactly as many bytes from a socket as it is called with."""
     file = client.makefile("rb")
 
     def read(size: int) -> bytes:
@@ -231,11 +231,11 @@ def reader(client: socket.socket) -> Read:
 
 
 def greeted(client: socket.socket, hand_on: Callable[[bytes], None]) -> Plain | Sasl:
-    """How a client's messages come, by the first byte that it sends.
+    """Reader of a client's messages, chosen by the first byte that the client sends.
 
     Raises:
         EOFError: the client has gone.
-        NoMessage: it speaks something else.
+        NoMessage: it speaks another protocol.
     """
     first = client.recv(1, socket.MSG_PEEK)
     if not first:

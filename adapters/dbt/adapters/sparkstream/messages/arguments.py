@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 
 
 def unknown_argument(macro: str, argument: str, known: Sequence[str]) -> TranslationError:
-    """The error of an argument that a macro doesn't have, or has already by its place."""
+    """Error for an argument that a macro doesn't have, or that is given by its place, too."""
     order = f"its arguments are {', '.join(known)}"
     if argument in known:
         message, hint = f"{macro} has its {argument} twice: by its place and by its name", order
@@ -20,11 +20,11 @@ def unknown_argument(macro: str, argument: str, known: Sequence[str]) -> Transla
 
 
 def check_columns(macro: str, relation: str, names: Iterable[tuple[str, str]], columns: Sequence[str]) -> None:
-    """Refuses columns that a macro's relation hasn't.
+    """Refuses columns that a macro's relation doesn't have.
 
     Args:
         names: (argument, column); the argument `windows` for the bounds that windows have.
-        columns: the relation's; none where they aren't known.
+        columns: the relation's; empty if unknown.
 
     Raises:
         TranslationError: there is no such column.

@@ -22,14 +22,14 @@ OLDEST_SERVER = (4, 0)
 
 
 def check(environment: Environment, spark_version: Callable[[], str]) -> None:
-    """Looks at what a profile needs; what is good is written to the terminal.
+    """Checks Spark's versions and a profile's needs; writes Spark's version and passed checks to the terminal.
 
     Args:
         environment: the Spark that the profile leads to.
         spark_version: asks Spark for its version.
 
     Raises:
-        DbtRuntimeError: what is missing, and what to do.
+        DbtRuntimeError: something is missing; with what to do.
     """
     import pyspark
 
@@ -49,7 +49,7 @@ def check(environment: Environment, spark_version: Callable[[], str]) -> None:
 
 
 def version(text: str) -> tuple[int, ...]:
-    """(4, 2) for `4.2.0-SNAPSHOT`."""
+    """The first two numbers of a version: (4, 2) for `4.2.0-SNAPSHOT`."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 

@@ -38,17 +38,17 @@ OF_TASK = (
 """Spark's words before the error of a task."""
 OF_PY4J = r"(?:An error occurred while calling [\w.]{1,100}\n: )?"
 OF_JAVA = rf"{OF_PY4J}(?:\([\w.$]{{1,200}}\) )?{CLASS}(?:{OF_TASK})?{CLASS}"
-"""All that py4j, Spark Connect and Spark put before the words of what has failed in Java; data can't be there."""
+"""All that py4j, Spark Connect and Spark put before the message of an error in Java; data can't be there."""
 _OF_JAVA = re.compile(OF_JAVA)
 _WORD = re.compile(r"[\w.`]*")
 _NO_TEXT = "org.apache.spark.SparkThrowableHelper.getMessage"
-"""The call in which pyspark fails, as it asks Spark for the text of an error that is another's, such as Delta's."""
+"""The call in which pyspark fails, as it asks Spark for the text of another library's error, such as Delta's."""
 
 
 STREAMING_QUERY = "\n=== Streaming Query ==="
-"""The beginning of what Spark writes of the query behind the error of a stream."""
+"""The beginning of Spark's words on the query, after the error of a stream."""
 STREAM_FAILED = "SQLSTATE: XXKST"
-"""The end of such an error."""
+"""The end of a stream's error."""
 _SPOT = (
     r"(?:; line (\d{1,9}) pos (\d{1,9})| \(line (\d{1,9}), pos (\d{1,9})\)"
     r"|\n== SQL \(line (\d{1,9}), position (\d{1,9})\) ==\n([^\n]*)\n *(\^+))"
@@ -69,7 +69,7 @@ _NAMED = {
         ("WINDOW_FUNCTION_FRAME_NOT_ORDERED", r"Window function (\w{1,200}) "),
     )
 }
-"""The beginnings of messages of the analyser that name what is at fault, and have no place."""
+"""Beginnings of messages of the analyser that name the column, field or function at fault, and have no place."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Spot:
     Attributes:
         line: a line, from 1.
         start: characters from the beginning of this line; they may reach into later ones.
-        width: how many characters it takes; 0 where nobody knows.
-        piece: the text there; empty where nobody knows.
+        width: number of characters; 0 if unknown.
+        piece: the text there; empty if unknown.
     """
 
     line: int
@@ -104,7 +104,7 @@ class Fault:
 
     Attributes:
         condition: the error condition, such as `LOCATION_ALREADY_EXISTS`; empty where Spark gives none.
-        message: what Spark says, without what a server puts before it.
+        message: Spark's message, without the words that a server puts before it.
         spot: its place in the statement; None where Spark gives none, or that of a view's query.
     """
 
@@ -135,14 +135,14 @@ class Fault:
 
     @property
     def named(self) -> str | None:
-        """The name of what is at fault, in an error of the analyser that has no place."""
+        """Name of the column, field or function at fault, in an analyser's error without a place; else None."""
         words = _NAMED.get(self.condition)
         named = words.match(self.message.lstrip()) if words is not None else None
         return named[1] if named else None
 
     @property
     def root(self) -> Fault:
-        """The fault below those that Spark gives each stream, and each sink in Python, which fails."""
+        """The cause of a fault, below Spark's own errors for a stream that fails and a sink in Python that fails."""
         if self.condition == "STREAM_FAILED":
             _, failed, cause = self.message.partition("terminated with exception: ")
             cause = cause if failed else self.message  # of a source that fails at its start, as Delta's do
@@ -162,7 +162,7 @@ class Fault:
 
     @property
     def raised(self) -> str | None:
-        """The exception below a trace of Python's, of a sink; None for another fault."""
+        """Exception of a sink in Python, below its trace; None for another fault."""
         traced = _IN_PYTHON.match(self.message)
         if not (traced or self.condition.startswith("FOREACH_BATCH")):
             return None
@@ -171,7 +171,7 @@ class Fault:
 
 
 def words_at(message: str) -> int:
-    """The place where the words of what has failed begin, behind all that py4j, Spark Connect and Spark put before."""
+    """Offset at which an error's own message begins, after all that py4j, Spark Connect and Spark put before it."""
     found = _OF_JAVA.match(message)
     return found.end() if found else 0
 
@@ -212,7 +212,7 @@ def _spot_in(condition: str, message: str) -> Spot | None:
 
 
 def _captured(error: BaseException | str) -> BaseException | str:
-    """An error with Spark's fields for one that pyspark hands on as py4j gives it."""
+    """An error with Spark's fields for an error of py4j that pyspark passes on; another error as it is."""
     origin = getattr(error, "java_exception", None)
     if origin is None:
         return error

@@ -30,7 +30,7 @@ _UNDEFINED = re.compile(r"^'(\w+)' is undefined")
 
 
 class PlacedError(DbtRuntimeError):
-    """Error of a streaming model that has its place; who catches it adds none."""
+    """Error of a streaming model whose message has its place; no other place is added to it."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Call:
 
 
 def placed(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence[Any]) -> DbtRuntimeError:
-    """An error of dbt's, with the place of the mistake in the user's file where a macro of ours has stopped with it.
+    """An error of dbt's; if a macro of ours has raised it, with the place of the mistake in the user's file.
 
     Args:
-        error: what dbt has raised while it rendered a node.
+        error: dbt's error while it rendered a node.
         node: the node.
         project: the folder of the dbt project.
         macros: the macros of the project.
@@ -76,7 +76,7 @@ def placed(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence[An
     if isinstance(error, PlacedError):
         return error
     ours = [macro for macro in error.stack if _is_ours(macro)]
-    if not ours and isinstance(error.__cause__, StreamingError):  # dbt notes no macros for these
+    if not ours and isinstance(error.__cause__, StreamingError):  # dbt records no macros for these
         return placed_config(error, node, project)
     if not ours:
         return _misspelt(error, node, project, macros)
@@ -101,7 +101,7 @@ def placed_config(error: DbtRuntimeError, node: Any, project: Path) -> DbtRuntim
     """An error about a config of a node, with the place of the config where it stands in the node's file.
 
     Args:
-        error: what is wrong with a node that dbt has rendered.
+        error: error about a node that dbt has rendered.
         node: the node.
         project: the folder of the dbt project.
     """
@@ -133,7 +133,7 @@ def placed_stream(error: PlacedError, node: Any, project: Path) -> PlacedError:
 
 
 def _misspelt(error: DbtRuntimeError, node: Any, project: Path, macros: Sequence[Any]) -> DbtRuntimeError:
-    """The same for a name that is no macro's, but nearly the name of one of our macros."""
+    """As `placed`, for an undefined name that is nearly the name of one of our macros."""
     found = _UNDEFINED.search(str(error.msg))
     if found is None or getattr(node, "test_metadata", None) is not None:
         return error
@@ -165,7 +165,7 @@ def _described(error: DbtRuntimeError, node: Any, project: Path, spot: tuple[int
 
 
 def _config_spot(template: str, message: str) -> tuple[int, int] | None:
-    """Where the config stands that a message is about: it has the name, or the value."""
+    """Place and length of the config whose name or value is in a message's first line; None without one."""
     first = message.split("\n", 1)[0]
     given = [argument for call in _calls(template, "config", ()) for argument in call.arguments if argument.name]
     # A message has the name as it is written, or in words: "the incremental strategy merge".
@@ -192,7 +192,7 @@ def _is_ours(item: Any) -> bool:
 
 
 def _describe(error: DbtRuntimeError, node: Any, at: int, width: int, text: str) -> None:
-    """Puts the place into a message: `at` characters into a text."""
+    """Adds a place to an error's message: `at` characters into a text."""
     message, _, hint = str(error.msg).partition("\n")
     number, column, line = line_of(text, at)
     finding = TranslationError(message, line=number, column=column, source_line=line, width=width)
@@ -211,7 +211,7 @@ def _in_template(node: Any, project: Path, spot: tuple[int, int] | None) -> tupl
 
 
 def _spot(template: str, macro: Any, argument: str | None, message: str) -> tuple[int, int] | None:
-    """Where a mistake stands in a template, and how long it is: an argument, or the name of the macro."""
+    """Place and length of a mistake in a template: an argument or the macro's name; None if it isn't certain."""
     names, fault = _signature(macro), message.split("\n", 1)[0]
     found: list[tuple[Call, Argument | None]] = []
     for call in _calls(template, macro.name, names):
@@ -275,10 +275,10 @@ def _arguments(template: str, tokens: Sequence[tuple[int, str, str]], names: Seq
 
 
 def _in_yaml(text: str, test: str, argument: str | None, by_name: bool, node: Any) -> tuple[int, int] | None:
-    """Where an argument of a test stands in a file of properties, and how long it is; else the test's name.
+    """Place and length of a test's argument in a file of properties, else of the test's name; None if it isn't found.
 
     Args:
-        by_name: whether its name is meant, and not its value.
+        by_name: True for the argument's name, False for its value.
     """
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)

@@ -31,8 +31,8 @@ class Text:
 
     Attributes:
         node: the node that has the template in `raw_code` and its file in `original_file_path`.
-        rendered: what Jinja made of the template.
-        translated: what the translator made of that.
+        rendered: Jinja's output of the template.
+        translated: the translator's output of that.
         blocks: SQL in the template that was translated while Jinja rendered it, by `window_sql`.
     """
 
@@ -44,14 +44,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Place:
-    """A place that people are shown.
+    """A place in a file or a statement, for messages.
 
     Attributes:
         name: the place in words, such as `models/bids.sql:4:58`.
         line: the whole line of text that it is in.
         column: its column in the line, from 1.
-        width: how many characters it takes.
-        in_node: whether it is in SQL of a node, and not in a statement around it.
+        width: number of characters.
+        in_node: True if it is in SQL of a node, and not in a statement around it.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Place:
 def located(
     spot: Spot, statement: str, sent: Traced, texts: Iterable[tuple[Text, str]], header: str, root: Path
 ) -> Place | None:
-    """The place of Spark's error; None where it can't be one of this statement.
+    """The place of Spark's error; None if this statement has no such place.
 
     Args:
         spot: its place in the text that was sent.
@@ -91,7 +91,7 @@ def located(
 
 
 def in_node(text: Text, compiled: str, at: int, width: int, root: Path) -> Place | None:
-    """The place of a character of a node's compiled code; None where it is another node's."""
+    """The place of a character of a node's compiled code; None if the character is another node's."""
     injected = _injected(compiled, text.translated.text)
     own = injected.exact(at) if injected is not None else None
     if own is None:
@@ -116,7 +116,7 @@ def in_node(text: Text, compiled: str, at: int, width: int, root: Path) -> Place
 
 
 def found(fault: Fault, texts: Iterable[tuple[Text, str]], root: Path) -> Place | None:
-    """The place of an error about a text that was made of a node's SQL; None where nobody knows it.
+    """The place of an error about a text that was made of a node's SQL; None if unknown.
 
     The text at fault is looked for where Spark quotes it; a name only where it is in the SQL once.
     """
@@ -136,14 +136,14 @@ def found(fault: Fault, texts: Iterable[tuple[Text, str]], root: Path) -> Place 
 
 
 def described(error: Finding, node: Any | None, project: Path, text: str, rendered: Traced | None = None) -> str:
-    """The translator's finding as text, with its place in the file that the user wrote where that can be told.
+    """The translator's finding as text, with its place in the user's file if that is known.
 
     Args:
         error: what is wrong; its position is in the rendered SQL.
-        node: what dbt is working on, with `raw_code` and `original_file_path`; None where there is no such thing.
+        node: the node that dbt works on, with `raw_code` and `original_file_path`, or None.
         project: the folder of the dbt project.
-        text: what the rendered SQL is to the user, for an error whose place in the file can't be told.
-        rendered: the rendered SQL, where it is known how Jinja made it.
+        text: name of the rendered SQL, for an error without a place in the file.
+        rendered: the rendered SQL, traced to the template; None if that is unknown.
     """
     found: tuple[int, int] | None = None
     if node is not None and rendered is not None:
@@ -166,7 +166,7 @@ def shown(error: Finding, place: Place) -> str:
 
 
 def _construct(traced: Traced, at: int, width: int, original: str) -> tuple[int, int]:
-    """The same for a text that the translator made; where it can't be told, the beginning of the user's construct."""
+    """Place and width of a piece in the text before translation; else the start of the user's construct."""
     return (
         _before(traced, at, width, original)
         or _only(traced.text[at : at + _word(traced.text, at)], original)
@@ -175,7 +175,7 @@ def _construct(traced: Traced, at: int, width: int, original: str) -> tuple[int,
 
 
 def _only(word: str, original: str) -> tuple[int, int] | None:
-    """Place and width of a word that stands in a text once; None for others, and for a text that has no letters."""
+    """Place and width of a word that is in a text once; None for other words, and for a piece that has no letters."""
     at = original.find(word)
     cut = _cuts_word(original, at) or _cuts_word(original, at + len(word))
     once = at >= 0 and not cut and original.find(word, at + 1) < 0 and word.replace("_", "").isalnum()
@@ -192,7 +192,7 @@ def _before(traced: Traced, at: int, width: int, original: str) -> tuple[int, in
 
 
 def _alike(text: str, at: int, width: int, original: str, span: Span) -> tuple[int, int] | None:
-    """Place and width, within a span of the original, of the word that is in a text."""
+    """Place and width, within a span of the original, of the word at a place in a text; None if it isn't there."""
     _, column, line = line_of(text, at)
     piece = original[slice(*span)]
     for length in dict.fromkeys((min(width, len(line) - column + 1), _word(text, at))):
@@ -208,7 +208,7 @@ def _word(text: str, at: int) -> int:
 
 
 def _injected(compiled: str, own: str) -> Traced | None:
-    """A node's compiled code, made from its own SQL, in which dbt puts the CTEs of ephemeral models at one place."""
+    """A node's compiled code, traced to its own SQL, into which dbt puts CTEs at one place; None if it does more."""
     more = len(compiled) - len(own)
     begin = _common(compiled, own)
     if more < 0 or compiled[begin + more :] != own[begin:]:
@@ -238,7 +238,7 @@ def line_of(text: str, at: int) -> tuple[int, int, str]:
 
 
 def read(path: Path) -> str:
-    """A file of the user's; nothing of one that can't be read."""
+    """Text of a file of the user's; empty if it can't be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -283,5 +283,5 @@ def _cuts_word(text: str, at: int) -> bool:
 
 
 def _common(a: str, b: str) -> int:
-    """How many characters two texts begin with alike."""
+    """Length of the beginning that two texts share."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

@@ -14,7 +14,7 @@ logger = AdapterLogger("SparkStream")
 
 _OF_DBT = frozenset({"type", "threads"})
 _NEAR = 0.8
-"""How alike a key and a known one are, at least, so that it is taken for that one misspelt."""
+"""Least similarity, from 0 to 1, at which an unknown key counts as a known key misspelt."""
 
 
 def check(profile: Mapping[str, Any], known: Collection[str]) -> None:
@@ -37,10 +37,10 @@ def check(profile: Mapping[str, Any], known: Collection[str]) -> None:
 
 
 def told(error: ValidationError, methods: Iterable[str]) -> str:
-    """What is wrong with a value, by its key; dbt says the value alone.
+    """Message about a value of a profile, with its key; dbt's own message has the value alone.
 
     Args:
-        error: what JSON schema says.
+        error: JSON schema's error.
         methods: the values of `method`.
     """
     if not error.path:

@@ -17,11 +17,11 @@ FOR_CHANGES = (
     "write file_format='delta' or 'iceberg'. Delta needs its jar and Spark 4.2, so pip install 'pyspark==4.2.*'\n"
     "  where Spark starts: here with method: session, else on the server; see docs/delta.md"
 )
-"""What a model needs whose rows are to be changed."""
+"""Hint on the file formats that a model needs for its rows to be changed."""
 
 _STACK_LINE = re.compile(r"^\s*(at [\w.$<>/@]+\(.*\)|\.\.\. \d+ more)\s*$")
 NO_WORKER = "Python worker failed to connect back"
-"""What Spark says where a Python process of its own doesn't report within ten seconds."""
+"""Spark's error when a Python process that it starts doesn't report within ten seconds."""
 
 _NO_CATALOG = (
     "Spark knows no catalog of the name in front: `database` in the profile or a config is a catalog's, which\n"
@@ -32,7 +32,7 @@ _NO_KAFKA = (
     "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it"
 )
 _RESERVED = "anti|cross|except|full|inner|intersect|join|lateral|left|minus|natural|on|right|semi|union|using"
-"""Words that Spark takes for no alias of a table."""
+"""Words that Spark doesn't take as the alias of a table."""
 _HINTS_OF_CONDITIONS = [
     (re.compile(r"\[DATA_SOURCE_NOT_FOUND\] Failed to find the data source: kafka"), _NO_KAFKA),
     (
@@ -103,7 +103,7 @@ _HINTS_OF_CONDITIONS = [
         "files lie where the table is to lie, and no table has them: look at them, and move or remove the folder",
     ),
 ]
-"""The beginning of a message with a condition -> what it means in a dbt project with windows."""
+"""The beginning of a message with a condition -> the hint on it in a dbt project with windows."""
 _HINTS_OF_OTHERS = [
     (
         re.compile(r"Answer from Java side is empty|Error while sending or receiving"),
@@ -131,18 +131,18 @@ _HINTS_OF_OTHERS = [
         "  or database='spark_catalog'",
     ),
 ]
-"""The beginning of a message without a condition, behind what py4j and Spark put before it -> the same."""
+"""The beginning of a message without a condition, after all that py4j and Spark put before it -> its hint."""
 _SUGGESTED = " Did you mean one of the following? ["
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 _MOST_CAUSES = 20
-"""Causes that are looked for in earlier lines; a message of data may have as many as it has lines."""
+"""Most causes that are looked for in earlier lines; a message with data may have as many as it has lines."""
 
 
 def readable(error: BaseException | str | Fault, place: Place | None = None) -> str:
-    """What Spark says, without Java's stack trace, what a server puts in front, Spark's query plan behind, and secrets.
+    """Spark's message, without Java's stack trace, a server's words before it, the query plan after it, and secrets.
 
     Args:
-        error: what pyspark or PyHive raised, or its message.
+        error: an exception of pyspark or PyHive, or its message.
         place: its place, which is shown instead of the one in Spark's words.
     """
     fault = error if isinstance(error, Fault) else Fault.of(error)
@@ -185,7 +185,7 @@ def _without_plan(text: str, condition: str) -> str:
 _CALL = re.compile(
     r"<_\w{1,40} of RPC that terminated with:\n\tstatus = StatusCode\.(\w{1,40})(?:\n\tdetails = \"([^\n]{0,4000})\")?"
 )
-"""The error of a call of Spark Connect's client: gRPC's status, and what it says."""
+"""The error of a call of Spark Connect's client: gRPC's status and details."""
 _CALLED = re.compile(r"\bipv[46]:(?:(\d{1,3}(?:\.\d{1,3}){3})|%5B([0-9a-f:.]{2,45})%5D):(\d{1,5})\b")
 
 
@@ -202,11 +202,11 @@ def _of_call(text: str) -> str:
 
 
 def lost(what: str, host: str) -> str:
-    """Words for a server that answers no more.
+    """Message for a server that doesn't answer any more.
 
     Args:
         what: what has become of it.
-        host: where it ran; empty where nobody knows.
+        host: its host; empty if unknown.
     """
     if host in LOCAL:
         advice = "`sparkstream server status` says what it does; start one with: sparkstream server start"
@@ -223,7 +223,7 @@ _NOT_WRITTEN = re.compile(
 
 
 def _unwritable(text: str) -> str:
-    """Words for a folder that can't be written to; any other text as it is."""
+    """Message for a folder that can't be written to; any other text as it is."""
     found = _NOT_WRITTEN.match(text)
     if found is None:
         return text

@@ -1,4 +1,4 @@
-"""dbt's error for what Spark says."""
+"""dbt's error for an error of Spark's."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ logger = AdapterLogger("SparkStream")
 
 
 class SparkError(DbtDatabaseError):
-    """What Spark says is wrong, as people read it.
+    """Spark's error, in a form people can read.
 
     Attributes:
-        fault: the same, for decisions.
-        is_placed: whether its place was looked for.
+        fault: the error's condition, message and spot, for decisions.
+        is_placed: True once its place was looked for.
     """
 
     def __init__(self, error: BaseException | str) -> None:
@@ -31,8 +31,8 @@ class SparkError(DbtDatabaseError):
         """Shows the place of the error.
 
         Args:
-            place: the place; None where nobody knows it.
-            in_node: whether the statement is of SQL that a file holds.
+            place: the place; None if unknown.
+            in_node: True if the statement has SQL of a node's file.
         """
         self.is_placed, self._in_node = True, in_node
         if place is not None:

@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 
 
 def ungrouped(sql: str, name: str) -> int | None:
-    """The first place of such a column in Spark SQL, in characters; None where there is none, or nobody can tell.
+    """Offset of the first column of a name outside GROUP BY and aggregates, in a query that groups; None if unknown.
 
     Args:
         sql: a statement, with nothing of ours.
@@ -35,6 +35,6 @@ def _of(select: exp.Select, node: exp.Expr) -> bool:
 
 
 def _is_reduced(column: exp.Column) -> bool:
-    """Whether a column is in an aggregate, a key of GROUP BY, or read before rows are grouped."""
+    """True if a column is in an aggregate, a key of GROUP BY, or read before rows are grouped."""
     before = (exp.AggFunc, exp.Group, exp.Where, exp.From, exp.Join, exp.Lateral)
     return column.find_ancestor(*before, exp.Select) is not column.find_ancestor(exp.Select)

@@ -37,8 +37,8 @@ def page(nonce: str, token: str) -> str:
     """The page.
 
     Args:
-        nonce: what its script is marked with, as its header says.
-        token: what it shows when it asks for something.
+        nonce: the mark of its script, which is in its header, too.
+        token: the token that it sends with its requests.
     """
     return (
         _templates()
@@ -57,7 +57,7 @@ def page(nonce: str, token: str) -> str:
 
 
 def outcome(found: Outcome) -> str:
-    """What became of a query, as a piece of HTML."""
+    """Report on a query, with its rows or its error, as a piece of HTML."""
     return (
         _templates()
         .get_template("outcome.html.jinja")
@@ -66,7 +66,7 @@ def outcome(found: Outcome) -> str:
 
 
 def failure(message: str) -> str:
-    """Why a query wasn't run, as a piece of HTML."""
+    """Message about a query that wasn't run, as a piece of HTML."""
     return _templates().get_template("failure.html.jinja").render(error=redacted(message))
 
 

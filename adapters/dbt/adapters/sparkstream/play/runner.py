@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_ROWS = 200
-"""How many rows of a result are shown."""
+"""Most rows of a result that are shown."""
 MOST_SECONDS = 30.0
-"""How long a query may take."""
+"""Most seconds that a query may take."""
 DRAWN = 100
-"""How many rows of a window's input are drawn."""
+"""Most rows of a window's input that are drawn."""
 PARAMETERS = {
     CATALOG: "in-memory",
     # As under the adapter.
@@ -44,7 +44,7 @@ PARAMETERS = {
 }
 """Settings of the playground's Spark."""
 _SCRIPT = '.ScriptTransformation"'
-"""What a plan with TRANSFORM has in it as JSON; a text in the query has a backslash before its quote."""
+"""Text in the JSON of each plan with TRANSFORM; a text of the query has a backslash before its quote there."""
 _CLOSED = {
     **dict.fromkeys(("reflect", "java_method", "try_reflect"), "calls into Java, which the playground doesn't"),
     **dict.fromkeys(
@@ -52,16 +52,16 @@ _CLOSED = {
         "can open files, which the playground doesn't",
     ),
 }
-"""Functions that lead out of Spark, some while Spark only analyses a query -> what is said of them."""
+"""Functions that lead out of Spark, some while Spark only analyses a query -> the message about them."""
 NOT_A_QUERY = "this is no query\n  write one SELECT: the playground reads the tables of the page, and changes nothing"
 
 
 @dataclass(frozen=True)
 class Result:
-    """The rows of a query, as text, and how many columns have what type.
+    """The rows of a query, as text, and the names and types of its columns.
 
     Attributes:
-        more: whether there are more rows.
+        more: True if the query has more rows.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -71,7 +71,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A query explained, and its rows or why there are none."""
+    """A query explained, and its rows or its error."""
 
     report: Report
     result: Result | None
@@ -79,11 +79,11 @@ class Outcome:
 
 
 class Runner:
-    """A Spark, and what is run on it, one query at a time.
+    """A Spark that runs queries, one at a time.
 
     Args:
         home: a folder for Spark's files, which may be removed afterwards.
-        seconds: how long a query may take.
+        seconds: most seconds that a query may take.
     """
 
     def __init__(self, home: Path, seconds: float = MOST_SECONDS) -> None:
@@ -134,7 +134,7 @@ def _close(session: SparkSession) -> None:
 
 @contextmanager
 def _said_of_closed() -> Iterator[None]:
-    """Says why a function isn't there."""
+    """Turns Spark's error about a function of `_CLOSED` into a PlayError that says why it is missing."""
     from pyspark.errors import AnalysisException
 
     try:
@@ -149,7 +149,7 @@ def _said_of_closed() -> Iterator[None]:
 
 @contextmanager
 def _within(seconds: float, work: Cancellable) -> Iterator[None]:
-    """Cancels what takes too long."""
+    """Cancels work that takes longer than a number of seconds."""
     timer = threading.Timer(seconds, work.cancel)
     timer.start()
     try:
@@ -204,7 +204,7 @@ class _Query:
             Column -> type.
 
         Raises:
-            PlayError: a type is none, or a value is none of its column's type.
+            PlayError: a type is unknown, or a value isn't of its column's type.
         """
         types = [_type(table.name, column, type_) for column, type_ in table.columns]
         names = [f"c{i}" for i in range(len(types))]
@@ -234,8 +234,8 @@ class _Query:
         """The rows of a query.
 
         Raises:
-            PlayError: it is none, or does more than read.
-            DbtDatabaseError: what Spark says is wrong.
+            PlayError: the SQL is no query, or does more than read.
+            DbtDatabaseError: Spark refuses it, or it fails.
         """
         from pyspark.sql.functions import col
 

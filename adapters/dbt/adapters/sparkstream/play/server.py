@@ -27,9 +27,9 @@ from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 from dbt.adapters.sparkstream.sql import TranslationError
 
 MOST_BYTES = 1_000_000
-"""Of a request."""
+"""Most bytes of a request."""
 MOST_CONNECTIONS = 32
-"""At once; a further one is closed. A browser opens six."""
+"""Most connections at once; a further one is closed. A browser opens six."""
 READING = 10.0
 """Seconds that a request may take to come."""
 _POLICY = (
@@ -47,7 +47,7 @@ class PlayServer(ThreadingHTTPServer):
         port: where to listen; a free port if 0.
 
     Raises:
-        OSError: somebody else listens there.
+        OSError: another process listens there.
     """
 
     daemon_threads = True
@@ -65,21 +65,21 @@ class PlayServer(ThreadingHTTPServer):
         self.hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost")}
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answers in a thread, unless there are enough."""
+        """Answers in a thread, or closes the connection if there are `MOST_CONNECTIONS` already."""
         if self._free.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answers, and lets another connection in."""
+        """Answers, and then makes room for another connection."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says nothing of a browser that has gone."""
+        """Reports an error, unless a browser has closed its connection."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def handle(self) -> None:
-        """Reads a request and answers it; who sends it too slowly is cut off."""
+        """Reads a request and answers it; a client that sends it too slowly is cut off."""
         self._reading = threading.Timer(READING, self._cut_off)
         self._reading.daemon = True
         self._reading.start()
@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, _answer(self.server.runner, body), "text/html")
 
     def _is_ours(self) -> bool:
-        """Whether a request is for this address and comes from its page; refuses it if not."""
+        """True if a request is for this address and comes from its page; refuses another request."""
         origin = self.headers.get("Origin")
         ours = self.headers.get("Host") in self.server.hosts
         if ours and (origin is None or origin.removeprefix("http://") in self.server.hosts):
@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         return hmac.compare_digest(given.encode(), self.server.token.encode())
 
     def _length(self) -> int | None:
-        """How long the request is; None if too long, or if it doesn't say."""
+        """Length of the request in bytes; None if it is too long, or its header has none."""
         text = self.headers.get("Content-Length", "")
         digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_BYTES))
         return int(text) if digits and int(text) <= MOST_BYTES else None
@@ -180,11 +180,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the terminal is for the address, and the log would show the token."""
+        """Logs nothing: the terminal is for the address, and the log would show the token."""
 
 
 def _answer(runner: Runner, body: bytes) -> str:
-    """What becomes of a request, as HTML."""
+    """Answer to a request, as HTML: the outcome of its query, or an error."""
     try:
         data = json.loads(body)
         json.dumps(data, ensure_ascii=False).encode()  # half a character, as "\ud800" is, goes to no Java and no page

@@ -11,13 +11,13 @@ from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 MOST_TABLES = 8
 MOST_COLUMNS = 40
 MOST_ROWS = 500
-"""Of one table."""
+"""Most rows of one table."""
 MOST_SQL = 20_000
-"""Characters."""
+"""Most characters of a query."""
 
 
 class PlayError(ValueError):
-    """What can't be run, and why."""
+    """Error of a query or table that the playground doesn't run; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Task:
         """The task that the page has sent.
 
         Raises:
-            PlayError: it is none, or more than the playground takes.
+            PlayError: it is no task, or more than the playground takes.
         """
         _check(isinstance(data, dict), "the request is no JSON object")
         sql, dialect, arrival = data.get("sql"), data.get("dialect"), data.get("arrival") or None
@@ -86,7 +86,7 @@ def _table(data: Any) -> Table:
 
 
 def _is_grid(data: Any, width: int, *, nullable: bool) -> bool:
-    """Whether it is a list of lists of texts."""
+    """True if the data is a list of rows of `width` texts, or of None, too, where `nullable`."""
 
     def is_line(line: Any) -> bool:
         return (

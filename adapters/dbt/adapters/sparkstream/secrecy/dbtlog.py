@@ -44,7 +44,7 @@ class _Redaction:
     _keeps_secrets = True
 
     def filter(self, event: Any) -> bool:
-        """Takes the secrets out of an event; it is never to be written."""
+        """Takes the secrets out of an event; False, as this log writes none."""
         if hasattr(event, "ListFields"):
             _redact(event)
         return False
@@ -102,7 +102,7 @@ def _scrubbing(scrub: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _resulting(build: Callable[..., Any]) -> Callable[..., Any]:
-    """The result of a node, in which dbt puts the text of any exception as it is."""
+    """Wraps dbt's maker of a node's result: it takes secrets out of the message, which may be any exception's text."""
 
     def built(*args: Any, **kwargs: Any) -> Any:
         result = build(*args, **kwargs)

@@ -15,7 +15,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _NO_SECRET = re.compile(r"(?:tokens?[._-]?(?:count|type|provider|file|id)|max[._-]?tokens)$", re.IGNORECASE)
-"""Ends of names that have one of these words and hold no secret."""
+"""Ends of names that hold no secret, though they have one of the words of `_SECRET`."""
 
 _OF_SPARK = re.compile(
     r"(?:set:hiveconf:)?spark\.(?:hadoop\.(?:fs\.defaultFS$|(?:hive|datanucleus|parquet|dfs|mapred\w*|yarn)\.)|sql\.(?!catalog\.[^.]+\.)"
@@ -105,32 +105,32 @@ _OF_KAFKA, _OF_SOURCES = frozenset(_KAFKA.split()), frozenset(_SOURCES.split())
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting of this name holds a secret, such as `spark.hadoop.fs.s3a.secret.key`."""
+    """True if a setting of this name holds a secret, such as `spark.hadoop.fs.s3a.secret.key`."""
     if name.startswith(ENV_SECRET):
         return True
     return _SECRET.search(name) is not None and _NO_SECRET.search(name) is None
 
 
 def holds_none(name: str) -> bool:
-    """Whether nothing in a name says that a secret is behind it."""
+    """True if a name doesn't look like that of a secret."""
     return not is_secret(name)
 
 
 def is_harmless(name: str) -> bool:
-    """Whether a setting of this name is known to hold no secret."""
+    """True if a setting of this name is known to hold no secret."""
     if is_secret(name) or _ENVIRONMENT.search(name):
         return False
     return _OF_SPARK.match(name) is not None or _ends_harmlessly(name)
 
 
 def is_harmless_option(name: str) -> bool:
-    """Whether an option of a source or sink, such as `subscribe` or `kafka.group.id`, is known to hold no secret."""
+    """True if an option of a source or sink, such as `subscribe` or `kafka.group.id`, is known to hold no secret."""
     known = name.casefold() in _OF_SOURCES or is_of_kafka(name.casefold().removeprefix("kafka."))
     return not is_secret(name) and (known or _ends_harmlessly(name))
 
 
 def is_of_kafka(name: str) -> bool:
-    """Whether a setting of Kafka's client is known to hold no secret."""
+    """True if a setting of Kafka's client is known to hold no secret."""
     return name in _OF_KAFKA
 
 
@@ -140,5 +140,5 @@ def _ends_harmlessly(name: str) -> bool:
 
 
 def is_common(value: str) -> bool:
-    """Whether a value is a port, size, time, word or class of Java's that also stands where nothing is secret."""
+    """True if a value is a port, size, time, word or class of Java's that is common where nothing is secret, too."""
     return _COMMON.fullmatch(value) is not None or _CLASS.fullmatch(value) is not None

@@ -13,16 +13,16 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class NotOurs(OSError):
-    """A folder or file that another user owns or can write."""
+    """Error of a folder or file that another user owns or can write."""
 
     def __init__(self, path: Path, what: str, advice: str = "remove it, or choose another folder") -> None:
         super().__init__(0, f"{path} {what}, so what is in it can't be trusted; {advice}")
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder that only this user can enter, and those above it that are missing.
+    """Makes a folder that only this user can enter, and missing folders above it likewise.
 
-    One that is there becomes so, unless others may have put files into it.
+    A folder that exists is closed to others, unless they may have put files into it.
 
     Raises:
         NotOurs: another user owns the folder or can write it, or it is a link.
@@ -60,7 +60,7 @@ def _closed(folder: Path, error: PermissionError) -> PermissionError:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    """Whether more than the owner may write; the group of the owner's own number has nobody else in it."""
+    """True if more users than the owner may write; a group with the owner's own number has nobody else in it."""
     return bool(found.st_mode & (0o002 if found.st_gid == found.st_uid else 0o022))
 
 
@@ -102,7 +102,7 @@ def opened(path: Path, flags: int = os.O_WRONLY) -> int:
         flags: what else to do; without O_APPEND and O_RDWR, its old content goes.
 
     Raises:
-        NotOurs: it is another user's, or a file elsewhere, too.
+        NotOurs: it is another user's, has further hard links, or is no regular file.
         OSError: it is a link, or can't be opened.
     """
     handle = os.open(path, flags | os.O_CREAT | _NO_LINK | getattr(os, "O_NONBLOCK", 0), 0o600)
@@ -151,7 +151,7 @@ def replace(path: Path, text: str, mode: int = 0o600) -> None:
 
 
 def is_below(folder: Path, path: Path) -> bool:
-    """Whether a file lies in a folder, or in one of its folders; a link out of it leads elsewhere."""
+    """True if a file is in a folder, or in a folder below it; False behind a link that leads out of it."""
     return path.name != ".." and path.parent.resolve().is_relative_to(folder.resolve())
 
 

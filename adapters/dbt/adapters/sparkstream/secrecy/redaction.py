@@ -38,24 +38,24 @@ _LOGIN = re.compile(r"user[._-]info|credential|authorization", re.IGNORECASE)
 _ORACLE = re.compile(r"(jdbc:oracle:\w{1,10}:[^\s/@\"']{1,100}/)(?:\"[^\s\"]{1,100}\"|[^\s@\"']{1,100})(?=@)")
 _CONNECT = re.compile(r"\bsc://[^\s\"']+")
 _CONNECT_PARAMETERS = ("use_ssl", "user_id", "user_agent", "session_id", "grpc_max_message_size", "x-connect-host")
-"""Parameters of an address of Spark Connect that say nothing secret; all others are sent as headers."""
+"""Parameters of an address of Spark Connect that hold no secret; all others are sent as headers."""
 
 _SHORTEST = 4
-"""A known value of fewer characters isn't looked for: it would hide parts of words."""
+"""Least characters of a known value that is looked for: a shorter one would hide parts of words."""
 _WHOLE = 8
-"""One of fewer characters than this is looked for as a whole word only."""
+"""Least characters of a known value that is looked for within words, too."""
 
 _lock = threading.Lock()
 _known: frozenset[str] = frozenset()
 
 
 def learn(values: Mapping[str, object], harmless: Callable[[str], bool] = holds_none) -> None:
-    """Takes note of secrets, which `redacted` then replaces wherever they stand.
+    """Records secrets, which `redacted` then replaces wherever they are in a text.
 
     Args:
         values: names of settings, options or variables -> their values. Logins in addresses count under any name.
-        harmless: whether a value under a name is no secret: `is_harmless` of Spark's settings, `is_harmless_option` of
-            a source's or sink's options; else all are but those whose names say that they are secret.
+        harmless: True for a name whose value is no secret: `is_harmless` for Spark's settings, `is_harmless_option` for
+            options of a source or sink; by default, True for all names that don't look like that of a secret.
     """
     found = forms_of(values, harmless)
     global _known
@@ -65,7 +65,7 @@ def learn(values: Mapping[str, object], harmless: Callable[[str], bool] = holds_
 
 
 def forms_of(values: Mapping[str, object], harmless: Callable[[str], bool] = holds_none) -> frozenset[str]:
-    """The secrets that `learn` takes note of, in all forms in which they may be written."""
+    """The secrets that `learn` records, in all forms in which they may be written."""
     return frozenset(
         form
         for name, value in values.items()
@@ -77,12 +77,12 @@ def forms_of(values: Mapping[str, object], harmless: Callable[[str], bool] = hol
 
 
 def learn_environment() -> None:
-    """Takes note of the values of dbt's secret variables."""
+    """Records the values of dbt's secret variables."""
     learn({name: value for name, value in os.environ.items() if name.startswith(ENV_SECRET)})
 
 
 def _parts(name: str, value: str, harmless: Callable[[str], bool]) -> Iterator[str]:
-    """The secrets in a value: all of it, and what is assigned in it, as in a login of Java."""
+    """The secrets in a value: all of it, and values that are assigned in it, as in a login of Java."""
     if is_secret(name) or not (harmless(name) or value.isdigit()):
         yield value.strip()
         for item in _ITEM.finditer(value):
@@ -141,7 +141,7 @@ def redacted(text: str, known: frozenset[str] = frozenset(), hidden: str = HIDDE
     Args:
         text: the text.
         known: further values, as `forms_of` gives them.
-        hidden: what stands for a secret.
+        hidden: the text in place of a secret.
     """
     if known := _known | known:
         text = _known_pattern(known).sub(hidden, text)

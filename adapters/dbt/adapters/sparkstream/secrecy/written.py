@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dbt.adapters.sparkstream.secrecy.names import is_secret
 
 HIDDEN = "*****"
-"""Stands for a secret, as in dbt's own output."""
+"""Text in place of a secret, as in dbt's own output."""
 
 _NAME = re.compile(r"[\w.$-]+")
 _MARK = r"(?:\\{0,7}[\"'`]|&(?:quot|apos|#3[49]);|%2[27])"
@@ -23,15 +23,15 @@ _ASSIGNS = re.compile(
     rf"|\s{{1,5}}[Ff][Oo][Rr]\s{{1,5}}[^=\s]{{1,200}}\s{{0,5}}=\s{{0,5}}{_BEFORE_MARK}"
     rf"|\(\s{{0,5}}{_BEFORE_MARK}"
 )
-"""What may be between a name and its value: `password=x`, `"password": "x"`, `('password', 'x')`, `password('x')`."""
+"""Text between a name and its value: `password=x`, `"password": "x"`, `('password', 'x')`, `password('x')`."""
 _TAG = re.compile(r"(?:(?:\s[^<>]{0,200})?>|</name>\s{0,20}<value>)\s{0,20}(?=[^<]{1,10000}</)")
-"""The same in XML: `<password>x`, `<name>password</name><value>x`."""
+"""Text between a name and its value in XML: `<password>x`, `<name>password</name><value>x`."""
 _PAIR = re.compile(r",|\s{0,20}(?:\t|\s\s)\s{0,20}| (?=\S{1,1000}(?:\n|\Z))")
-"""The same behind a setting of Spark's: in a pair of Scala's, and in a line of `spark-defaults.conf`."""
+"""Text between a setting of Spark's and its value in a pair of Scala's, or in a line of `spark-defaults.conf`."""
 _TUPLE = re.compile(r",(?=[^\s,()][^,()\n]{0,1000}\))")
-"""The same in any pair of Scala's: `(password,x)`."""
+"""Text between a name and its value in any pair of Scala's: `(password,x)`."""
 _BLANKS = re.compile(r"\s{1,20}(?=[^\s-])")
-"""The same on a command line: `--password x`."""
+"""Text between a name and its value on a command line: `--password x`."""
 _WORDS = {
     "identified": re.compile(
         r"(?i:\s{1,5}(?:with\s{1,5}\w{1,60}\s{1,5})?(?:by|as)\s{1,5}(?:password\s{1,5})?)(?=[\"'])|\s{1,5}BY\s{1,5}"
@@ -39,20 +39,20 @@ _WORDS = {
     "-p": re.compile(r"\s{1,5}(?![\s./~-]|\d{1,5}\b)"),
     **dict.fromkeys(("-u", "--user"), re.compile(r"[\s=]{1,5}[^\s:]{1,200}:(?!//)")),
 }
-"""Names that don't say so themselves -> what is between them and a secret: `IDENTIFIED BY x`, `-p x`, `-u me:x`."""
+"""Names that don't look secret -> the text between them and a secret: `IDENTIFIED BY x`, `-p x`, `-u me:x`."""
 _QUOTE = re.compile(r"(\\{0,7})([\"'])")
 _WORD = re.compile(r"\w")
 _ENDS = re.compile(
     r"\n|, |,(?=\w{1,200}=)| -(?=[A-Z-])|[&;](?=[\w.-]{1,200}=|\s|$)|[})\]](?=[\s,;)}\]]|$)|[\"'](?=[\s,;)}\]]|$)"
 )
-"""Where a value without quotes ends: with its line, or where another value, option or bracket begins or ends."""
+"""End of a value without quotes: the end of its line, or an end or beginning of another value, option or bracket."""
 _OTHER_ENDS = (
     (re.compile(r"[\[(]"), re.compile(r"[\])](?=[\s,;)}\]]|$)|\n")),
     (re.compile(r"(?i:digest\s)"), re.compile(r"\n")),
     (re.compile(r"\{(?:[^{}\n\"']|\}\}){1,1000}\}(?=[\s;,\"']|\Z)"), re.compile(r"(?<!\})(?:\}\})*\}(?!\})")),
     (re.compile(r"[|>][-+\d]{0,2}[ \t]{0,20}\n[ \t]"), re.compile(r"\n(?![ \t])")),
 )
-"""The same for lists, what HTTP's Digest has, ODBC's `{x}` and blocks of YAML: how it begins -> how it ends."""
+"""Beginning and end of other values without quotes: lists, HTTP's Digest, ODBC's `{x}`, blocks of YAML."""
 _TAG_ENDS = re.compile(r"<")
 _URL = re.compile(r"://(?=[^\s@\"'<>]{0,300}@)")
 _AUTHORITY = re.compile(r"[^\s\"'<>]{1,1000}")
@@ -82,7 +82,7 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _assigns(text: str, name: re.Match[str]) -> re.Match[str] | None:
-    """What is between a name and the secret behind it; None for no secret."""
+    """Match of the text between a name and its secret; None if the name has none."""
     start, at = name.span()
     before = text[start - 1 : start]
     if not is_secret(name[0]):
@@ -101,19 +101,19 @@ def _assigns(text: str, name: re.Match[str]) -> re.Match[str] | None:
 
 
 def _ends_path(text: str, at: int) -> bool:
-    """Whether a name is the last of a path: `can't read /etc/shop/secrets.conf: Permission denied`."""
+    """True if a name is the last of a path: `can't read /etc/shop/secrets.conf: Permission denied`."""
     if not text.startswith("/", at - 1 if at else 0):
         return False
     return text[max(0, at - 300) : at].split()[-1].lstrip("'\"(=").startswith(("/", "./", "../", "~"))
 
 
 def _value(text: str, at: int, closes: re.Pattern[str] | None) -> tuple[int, int]:
-    """Where a value begins and ends that is written at a place.
+    """Start and end of the value that is written at a place, without its quotes.
 
     Args:
         text: the text.
         at: the place.
-        closes: what ends it, where that is known.
+        closes: the pattern of its end, if known.
     """
     opened = _QUOTE.match(text, at)
     if opened is None or closes:
