@@ -15,7 +15,7 @@ import yaml
 
 _OPENING = ("{{", "{%", "{#")
 _RENDERED = re.compile(r"\{[{%#]|\r|\n\Z")
-"""What Jinja changes in a text of YAML."""
+"""Parts of a text of YAML that Jinja changes."""
 
 _ENTITIES = {c: f"&#{ord(c)};" for c in "&<>~"}
 _EMPHASIS = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
@@ -30,7 +30,7 @@ class Variable:
 
     Attributes:
         name: the variable.
-        option: what the script calls the value.
+        option: the value's option or setting in the script.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Jinja(str):
 
 
 def variables_in(content: Any) -> Iterator[Variable]:
-    """The variables in what a file holds."""
+    """The variables in the content of a file."""
     if isinstance(content, Variable):
         yield content
     elif isinstance(content, Mapping):
@@ -59,7 +59,7 @@ def variables_in(content: Any) -> Iterator[Variable]:
 
 
 def jinja_text(text: str) -> str:
-    """A text of a model's SQL: dbt reads no Jinja in it."""
+    """A text for a model's SQL, escaped so that dbt reads no Jinja in it."""
     return "".join(_pieces(text)) if "{" in text else text
 
 
@@ -88,7 +88,7 @@ def jinja_value(value: Any) -> str:
 
 
 def yaml_file(content: Mapping[str, Any]) -> str:
-    """A file of YAML whose texts dbt renders: it gets them as they are, and those of type `Jinja` rendered."""
+    """A file of YAML for dbt, which renders it: texts come out as they are, those of type `Jinja` rendered."""
     return yaml.safe_dump(_yaml(content), sort_keys=False, allow_unicode=True, width=110)
 
 
@@ -106,7 +106,7 @@ def _yaml(content: Any) -> Any:
 
 
 def is_plain_yaml(text: str) -> bool:
-    """Whether dbt takes a text of YAML as it is."""
+    """True if dbt's rendering leaves a text of YAML as it is."""
     return _RENDERED.search(text) is None
 
 

@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import Columns
 
 _NESTED = ("array", "map", "struct", "variant")
 _CONVERTED = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "timestamp", "time(")
-"""Types that INSERT converts other ones to: others have to be there already."""
+"""Types to which INSERT converts other types; a column of any other type has to have it already."""
 
 
 def fitted(
@@ -32,7 +32,7 @@ def fitted(
         table: the table; a table without columns takes the query's columns, under the names of `given`.
         given: the table's columns that the query gives, in its order.
         constants: values of other columns, as SQL.
-        streamed: whether it streams: a time on the wall clock is a TIMESTAMP there, whatever the table says.
+        streamed: True if it streams: a time on the wall clock is a TIMESTAMP there, whatever the table says.
 
     Raises:
         TranslationError: it has another number of columns.
@@ -65,7 +65,7 @@ def _item(
     text: str,
     streamed: bool,
 ) -> str:
-    """A column of the table in the outermost SELECT."""
+    """Item of the outermost SELECT for a column of the table."""
     name = named(column.name)
     if column.expression is not None:
         return f"{text[slice(*column.expression)]} AS {name}"
@@ -82,7 +82,7 @@ def _item(
 
 
 def _flink(column: ColumnDefinition) -> str:
-    """A column's type in CAST: a text isn't cut, as INSERT doesn't by default."""
+    """A column's type in CAST; STRING for a text, which INSERT doesn't cut by default."""
     return "STRING" if column.type == "string" else column.written
 
 

@@ -12,13 +12,13 @@ from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.secrecy.written import CONTAINERS
 
 HIDDEN = "..."
-"""What stands for a secret in comments and in README.md: no stars, which would open a comment behind a slash."""
+"""Text in place of a secret in comments and in README.md: no stars, which would open a comment after a slash."""
 
 PROPERTIES = "properties."
-"""What the names of options begin with that are those of Kafka's client."""
+"""Prefix of the options of Kafka's client."""
 
 REGISTRY_URLS = ("avro-confluent.url", "avro-confluent.schema-registry.url")
-"""What the names of options end with that say where a schema registry is."""
+"""Ends of the names of options that hold the address of a schema registry."""
 
 REGISTRY_LOGIN = "avro-confluent.basic-auth.user-info"
 """The option for a login of the registry."""
@@ -55,14 +55,14 @@ _SETTINGS = (
     *("pipeline.operator-chaining", "high-availability.type", "jobmanager.memory.", "taskmanager.memory."),
     "taskmanager.numberoftaskslots",
 )
-"""What the names of settings begin with that hold no secret."""
+"""Beginnings of the names of settings that hold no secret."""
 
 _JDBC = re.compile(r"jdbc:(?:\w+:){1,2}//[\w.,:\[\]-]+(?:/[\w.$-]*)?", re.ASCII)
 _PAIR = re.compile(r"'([^'\n]{1,200})'\s{0,20}=\s{0,20}'")
 
 
 def is_harmless(option: str, value: str) -> bool:
-    """Whether the value of an option of a table or catalog is known to be no secret."""
+    """True if the value of an option of a table or catalog is known to be no secret."""
     name = option.lower()
     for prefix in ("key.", "value."):
         name = name.removeprefix(prefix)
@@ -72,12 +72,12 @@ def is_harmless(option: str, value: str) -> bool:
 
 
 def is_harmless_setting(key: str, value: str) -> bool:
-    """Whether the value of a setting of SET is known to be no secret."""
+    """True if the value of a setting of SET is known to be no secret."""
     return key.lower().startswith(_SETTINGS) and not is_secret(key) and is_plain(value)
 
 
 def is_plain(value: str) -> bool:
-    """Whether nothing in a value looks like a secret: a login, a parameter of an address, `password=...`."""
+    """True if nothing in a value looks like a secret: a login, a parameter of an address, `password=...`."""
     if value.lower().startswith("jdbc:"):
         return _JDBC.fullmatch(value) is not None
     scheme, colon, rest = value.partition("://")

@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableD
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 SMALLEST = 1_000_000
-"""Bytes up to which a CSV file becomes a seed: dbt compares no larger ones."""
+"""Most bytes of a CSV file that becomes a seed: dbt compares no larger files."""
 
 FOLDER = "inputs"
 """The variable of the project that holds the folder of files with a relative path."""
@@ -42,7 +42,7 @@ FILE_COLUMNS = {
 """Metadata columns of Flink's filesystem connector, in Spark."""
 
 _GLOB = re.compile(r"[\\*?{}\[\]]")
-"""What has a meaning of its own in Spark's patterns of file names."""
+"""Characters with a meaning of their own in Spark's patterns of file names."""
 
 _AS_CSV = Reading("csv", lenient=False)
 
@@ -59,21 +59,21 @@ _SETUP["upsert-kafka"] = _SETUP["kafka"] + "; of each key, only the last row cou
 
 @dataclass(frozen=True)
 class Input:
-    """Where the rows of a table come from.
+    """Origin of a table's rows: a seed, files, a topic, or an empty table.
 
     Attributes:
-        format: of the table that Spark makes: `csv`, or `parquet` for one that is empty at first.
+        format: of the table that Spark makes: `csv`, or `parquet` for a table that is empty at first.
         location: the files; None for an empty table of Spark's own.
-        relative: whether the location is one in the folder of the project's variable.
+        relative: True if the location is in the folder of the project's variable.
         options: of the format.
         columns: name and Spark type.
         seed: the text of a seed's CSV file; None for a source.
-        setup: what is left to do for it to have rows, in Markdown; empty if nothing is.
-        notes: what is different from Flink, likewise.
+        setup: what is left to do for it to have rows, in Markdown; empty for nothing.
+        notes: differences from Flink, in Markdown.
         partitions: the columns whose values are in the names of folders.
-        stream: what `meta: stream:` says of a topic, which a model reads into a table; empty of other inputs.
-        changes: whether a record of the topic can change or delete a row.
-        reading: how a view over the table has the columns in their types; None where the table has.
+        stream: `meta: stream:` of a topic, which a model reads into a table; empty for other inputs.
+        changes: True if a record of the topic can change or delete a row.
+        reading: conversion of the table's columns to their types, in a view; None if they have their types.
     """
 
     format: str
@@ -114,20 +114,20 @@ class Input:
         return Jinja(f"{folder} }}}}{behind}" if is_plain_yaml(behind) else f"{folder} ~ {jinja_value(behind)} }}}}")
 
     def is_bounded(self, table: TableDefinition) -> bool:
-        """Whether its rows come to an end: Flink reads files that it isn't told to watch once, and ends."""
+        """True if its rows come to an end: Flink reads files once, unless an option has it watch them."""
         return (self.location is not None or self.seed is not None) and "source.monitor-interval" not in table.options
 
     def partitions_moved(self, table: TableDefinition) -> bool:
-        """Whether Spark has the columns in another order: it puts the columns of partitions last."""
+        """True if Spark has the columns in another order than the table: it puts the columns of partitions last."""
         count = len(self.partitions)
         return bool(count) and tuple(c.name for c in table.columns[-count:]) != self.partitions
 
 
 def input_of(table: TableDefinition, folder: Path) -> Input:
-    """Where the rows of a table come from.
+    """Origin of a table's rows.
 
     Args:
-        folder: that relative paths are in: the script's.
+        folder: the script's folder, which relative paths are in.
     """
     path = table.value("path")
     files = table.connector == "filesystem" and table.options.get("format") in _FORMATS and path is not None
@@ -175,7 +175,7 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
 
 
 def _of_database(table: TableDefinition) -> str:
-    """How a table of a database comes to have rows."""
+    """Advice on how a table of a database comes to have rows, in Markdown."""
     given = {"url": table.options.get("url", HIDDEN), "dbtable": table.options.get("table-name", HIDDEN)}
     given |= {"user": HIDDEN, "password": HIDDEN} if table.value("username") is not None else {}
     said = ", ".join(f"{key} {string_literal(value)}" for key, value in given.items())
@@ -205,7 +205,7 @@ def _local(path: str) -> str:
 
 
 def _seed(table: TableDefinition, path: Path) -> str | None:
-    """The rows of a small CSV file as dbt has them; None where a seed wouldn't hold the same rows.
+    """Text of the seed of a small CSV file; None if the seed wouldn't hold the same rows.
 
     A seed has a line of names, takes an empty field, or `null`, for NULL, and cuts 7.9 to an INT.
     """
@@ -241,7 +241,7 @@ def _seed(table: TableDefinition, path: Path) -> str | None:
 
 
 def _is_plain(columns: tuple[ColumnDefinition, ...]) -> bool:
-    """Whether all columns are in the file, of types that a seed can have."""
+    """True if all columns are in the file, of types that a seed can have."""
     return all(
         c.expression is None and c.metadata is None and (c.type or "").startswith((*_SIMPLE, "decimal"))
         for c in columns

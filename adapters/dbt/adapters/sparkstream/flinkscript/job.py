@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 
 DEFAULT = ("default_catalog", "default_database")
-"""Catalog and database of a script that doesn't say which, as in Flink."""
+"""Catalog and database of a script that names none, as in Flink."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Query:
     """A query of a script.
 
     Attributes:
-        span: where it stands.
+        span: its place.
         scope: the catalog and database in force.
         comment: the comments before its statement.
     """
@@ -47,9 +47,9 @@ class ViewDefinition:
 
     Attributes:
         name: its full name.
-        query: what it shows.
-        columns: the names that it gives, if it does.
-        comment: what COMMENT says.
+        query: its query.
+        columns: names of its columns, if the view gives them.
+        comment: the text of COMMENT.
     """
 
     name: Name
@@ -63,12 +63,12 @@ class Insert:
     """An INSERT INTO, or the query of a CREATE TABLE ... AS.
 
     Attributes:
-        table: the full name of what it writes to.
-        place: where that stands in the script.
+        table: the full name of the table that it writes to.
+        place: the place of that name in the script.
         query: the rows.
-        columns: of the table that it names, if it does.
+        columns: the columns of the table that it names, if it does.
         constants: columns of PARTITION (column = value), with the value as written.
-        streaming: whether SET 'execution.runtime-mode' was streaming.
+        streaming: True if SET 'execution.runtime-mode' was streaming.
     """
 
     table: Name
@@ -89,9 +89,9 @@ class Job:
         views: by full name, in order.
         inserts: in order.
         queries: the queries that stand alone.
-        settings: what SET has set at the end of the script; a secret is the variable that holds it.
-        functions: the names, in lower case, of what CREATE FUNCTION makes.
-        leftovers: what has no counterpart.
+        settings: settings by SET, as at the end of the script; a secret is the variable that holds it.
+        functions: the names, in lower case, of the functions that CREATE FUNCTION makes.
+        leftovers: statements without a counterpart.
     """
 
     script: Script
@@ -108,7 +108,7 @@ def read(text: str) -> Job:
     """Reads a script.
 
     Raises:
-        TranslationError: what of it isn't Flink SQL, with its place.
+        TranslationError: a part of it isn't Flink SQL; with the place.
     """
     job = _Reader(Script.read(text)).job
     variables = Variables()
@@ -182,7 +182,7 @@ class _Reader:
         return full_name(parts, self._scope), cursor.tokens.span(range(start, cursor.at))
 
     def _new(self, name: Name, span: Span, lenient: bool) -> bool:
-        """Check for a new name: an existing one is refused, or passed over with IF NOT EXISTS."""
+        """True for a new name; an existing name is refused, or False with IF NOT EXISTS."""
         if name not in self.job.tables and name not in self.job.views:
             return True
         if lenient:
@@ -288,7 +288,7 @@ class _Reader:
             self.job.tables[name] = table
 
     def _columns(self, cursor: Cursor, table: TableDefinition) -> tuple[TableDefinition, tuple[str, ...]]:
-        """A table with what stands in parentheses; or the table, and the names that its query's columns get."""
+        """A table with the columns in parentheses; or the table as it is, and names for its query's columns."""
         if not cursor.sees("("):
             return table, ()
         opening = cursor.at
@@ -299,7 +299,7 @@ class _Reader:
         return read_columns(cursor, table), ()
 
     def _clause(self, cursor: Cursor, table: TableDefinition) -> TableDefinition:
-        """A table with what a clause behind its columns says."""
+        """A table with a clause that follows its columns."""
         if cursor.takes("COMMENT"):
             return replace(table, comment=cursor.string())
         if cursor.takes("PARTITIONED", "BY"):
@@ -322,7 +322,7 @@ class _Reader:
 
     @staticmethod
     def _has_query(cursor: Cursor) -> bool:
-        """Whether AS and a query come later."""
+        """True if AS comes later, and so a query."""
         return any(cursor.tokens[i].token_type is TokenType.ALIAS for i in cursor.tokens.level(cursor.at))
 
     def _insert(self, cursor: Cursor, statement: Statement) -> None:
@@ -355,12 +355,12 @@ class _Reader:
 
 
 def _skip(cursor: Cursor, *words: str) -> None:
-    """Passes over what stands before one of some words, or to the end."""
+    """Goes to the next of some words, or to the end."""
     while cursor.current and not any(cursor.sees(word) for word in words):
         cursor.at += 1
 
 
 def full_name(parts: Sequence[str], scope: tuple[str, str]) -> Name:
-    """Catalog, database and name of what a script names in a scope."""
+    """Catalog, database and name of a table or view, by the parts that a script writes in a scope."""
     catalog, database, name = (*scope[: max(0, 3 - len(parts))], *parts)[-3:]
     return catalog, database, name

@@ -29,7 +29,7 @@ KAFKA = "kafka"
 UPSERT = "upsert-kafka"
 
 OFFSET, DELETED = "kafka_offset", "kafka_deleted"
-"""Columns of the model with all changes of a topic: the record's place, and whether it deletes its key."""
+"""Columns of the model with all changes of a topic: a record's offset, and True if the record deletes its key."""
 
 _NOT_SPARKS = ("bootstrap.servers", "group.id", "auto.offset.reset", "client.id.prefix")
 """Properties of Flink's client that Spark has no use for, or that have a place of their own."""
@@ -58,13 +58,13 @@ _OF_TIMES = {
 
 @dataclass(frozen=True)
 class Topic:
-    """What the project has of a topic.
+    """A topic in the project: as the stream of a source, or as the sink of a model.
 
     Attributes:
-        stream: what `meta: stream:` of the source says, or a model's config `sink`; empty where it can't be said.
-        fault: why it can't be said, in Markdown; empty where it can.
-        notes: what is different from Flink, likewise.
-        changes: whether a record can change or delete the row of its key.
+        stream: `meta: stream:` of the source, or a model's config `sink`; empty with a fault.
+        fault: why the topic can't be read or written, in Markdown; empty if it can.
+        notes: differences from Flink, in Markdown.
+        changes: True if a record can change or delete the row of its key.
     """
 
     stream: dict[str, Any] = field(default_factory=dict)
@@ -155,7 +155,7 @@ def sent_to(table: TableDefinition) -> Topic:
 
 
 def _fault(table: TableDefinition, topics: tuple[str, ...]) -> str:
-    """Why records of a table can't be read or written, whatever they are."""
+    """Reason why records of a table can't be read or written at all; empty if there is none."""
     if not any(table.value(name) for name in topics):
         return "WITH has no topic"
     if not table.value(f"{PROPERTIES}bootstrap.servers"):
@@ -164,7 +164,7 @@ def _fault(table: TableDefinition, topics: tuple[str, ...]) -> str:
 
 
 def _fault_of_sink(table: TableDefinition, value_format: str) -> str:
-    """Why rows can't be written to the topic of a table."""
+    """Reason why rows can't be written to the topic of a table; empty if there is none."""
     if ";" in table.options.get("topic", ""):
         return "Flink chooses between several topics by a metadata column, and a sink has one topic"
     if value_format not in ("json", "csv", REGISTRY):
@@ -173,14 +173,14 @@ def _fault_of_sink(table: TableDefinition, value_format: str) -> str:
 
 
 def _fault_of_keys(table: TableDefinition, keys: Sequence[str]) -> str:
-    """Why columns can't be read from the keys of records."""
+    """Reason why columns can't be read from the keys of records; empty if there is none."""
     if keys and (format_ := table.options.get("key.format", "")) not in ("json", "csv", "raw"):
         return unread("keys", format_)
     return ""
 
 
 def _fault_of_changes(table: TableDefinition) -> str:
-    """Why rows that records change can't be told apart."""
+    """Reason why the newest row of each key can't be found; empty if there is none."""
     names = {column.name.casefold() for column in table.columns}
     if not table.keys:
         return f"{table.connector} needs a PRIMARY KEY"
@@ -211,7 +211,7 @@ def _where(table: TableDefinition) -> dict[str, str | Variable | None]:
 
 
 def _begin(options: Mapping[str, str]) -> dict[str, str]:
-    """Where the first run begins."""
+    """Options of Spark's source for the place where the first run begins."""
     mode = options.get("scan.startup.mode", "group-offsets")
     if mode == "latest-offset" or (mode == "group-offsets" and _resets(options) == "latest"):
         return {"startingOffsets": "latest"}
@@ -268,7 +268,7 @@ def _metadata(column: ColumnDefinition, prefix: str, of_values: Mapping[str, str
 
 
 def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str], keys: Sequence[str]) -> str:
-    """A column that the key of a record has."""
+    """Item of SELECT for a column in the key of a record."""
     name = column.name.removeprefix(options.get("key.fields-prefix", ""))
     text = f"CAST({prefix}key AS STRING)"
     kind = options.get("key.format", "")
@@ -289,7 +289,7 @@ def _as(item: str, column: ColumnDefinition) -> str:
 
 
 def _json_times(table: TableDefinition) -> Iterator[tuple[str, str]]:
-    """How times are written in JSON: as Flink does, and not as Spark would."""
+    """Options, name and value, by which Spark writes times in JSON as Flink does."""
     options = table.options
     key = "json.timestamp-format.standard"
     standard = options.get(key) or options.get(f"value.{key}", "SQL")

@@ -15,11 +15,11 @@ from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 
 @dataclass(frozen=True)
 class Leftover:
-    """What of a script isn't in the project.
+    """Part of a script that isn't in the project.
 
     Attributes:
         what: the statement or setting, in a few words, without secrets.
-        line: its line in the script; None of a setting.
+        line: its line in the script; None for a setting.
         why: why it isn't there, in Markdown.
         instead: what to do, likewise.
     """
@@ -43,7 +43,7 @@ LOOKUP = (
     "nothing: the model joins the table as it is when it runs, and a streaming model when it reads the rows",
 )
 SINK = "a `sink` in the model's config (docs: Kafka), or a job that reads the table"
-"""What to do where a model's rows aren't sent on."""
+"""Advice for a model whose rows aren't sent on."""
 HINT = ("it sets options of a connector of Flink's", "options of the source, in models/inputs.yml")
 
 _STATEMENTS: dict[tuple[str, ...], tuple[str, str]] = {
@@ -87,7 +87,7 @@ _STATEMENTS: dict[tuple[str, ...], tuple[str, str]] = {
 
 
 def leftover(script: Script, statement: Statement) -> Leftover | None:
-    """What is to be said of a statement; None for one that Flink doesn't have."""
+    """A statement that isn't in the project, with reason and advice; None for a statement that Flink doesn't have."""
     words = [w for w in statement.words if w not in ("TEMPORARY", "SYSTEM")]
     found = next((f for head, f in _STATEMENTS.items() if tuple(words[: len(head)]) == head), None)
     if found is None:
@@ -110,7 +110,7 @@ def _first_line(text: str, tokens: Tokens) -> Iterator[str]:
 
 
 def _is_known(tokens: Tokens, i: int) -> bool:
-    """Whether a text is a key, the value of a harmless option, a jar or a class."""
+    """True if a text is a key, the value of a harmless option, a jar or a class."""
     if i + 1 < len(tokens) and tokens[i + 1].text == "=":
         return True
     if i > 1 and tokens[i - 1].text == "=":
@@ -148,6 +148,6 @@ _SETTINGS: dict[str, tuple[str, str]] = {
 
 
 def setting(key: str, value: str | Variable) -> Leftover:
-    """What is to be said of a setting without a counterpart."""
+    """A setting without a counterpart, with reason and advice."""
     why, instead = next(said for prefix, said in _SETTINGS.items() if key.startswith(prefix))
     return Leftover(f"SET '{key}' = '{HIDDEN if isinstance(value, Variable) else value}'", None, why, instead)

@@ -21,11 +21,11 @@ from dbt.adapters.sparkstream.sql.translate import translate
 
 
 class Models(Tables):
-    """Makes the models of a job's views, queries and INSERTs.
+    """Models of a job's views, queries and INSERTs.
 
     Args:
         job: the script.
-        folder: that the script lies in.
+        folder: the script's folder.
         file: its name, for messages.
     """
 
@@ -95,7 +95,7 @@ class Models(Tables):
         self.models.append(Model(node, body.jinja, config, query.comment, disabled=fault))
 
     def _describe(self, relation: Relation, parsed: Parsed, names: Sequence[str] = ()) -> None:
-        """What is known of the columns of a query, and whether streams come through it."""
+        """Records in a relation its query's columns, as far as they are known, and the streams that come through it."""
         found = parsed.columns(self._schema(parsed)).renamed(list(names))
         if found.complete:
             relation.columns = {column.name: column.type or "" for column in found.items}
@@ -181,7 +181,7 @@ class Models(Tables):
         body: Text,
         streamed: bool = False,
     ) -> Text:
-        """A query with the columns of the table that it writes to, which the relation gets, too."""
+        """A query with the columns of the table that it writes to; the relation gets the columns, too."""
         outputs = parsed.columns(self._schema(parsed))
         made = table is None or insert.place == table.span  # CREATE TABLE ... AS
         if table is None or made:
@@ -244,7 +244,7 @@ class Models(Tables):
         return body
 
     def _send(self, model: Model, table: TableDefinition) -> None:
-        """Has a model send its rows to the topic of its table, or says why it doesn't."""
+        """Gives a model the topic of its table as a sink, or records why its rows don't go there."""
         topic = sent_to(table)
         if not topic.fault and model.config["materialized"] == "streaming_incremental":
             model.config["sink"] = topic.stream

@@ -29,7 +29,7 @@ _SPARK = {
     "table.exec.resource.default-parallelism": "spark.sql.shuffle.partitions",
     "pipeline.name": "spark.app.name",
 }
-"""Settings of Flink that Spark has too."""
+"""Setting of Flink -> the same setting of Spark."""
 
 _CREATE = """\
 {#- Makes a table of each source in `inputs`: of its files, where they lie, or an empty one. -#}
@@ -80,12 +80,12 @@ class Project:
         models: its models.
         sources: tables that nothing in the script writes to, but for seeds.
         seeds: the tables that are small files.
-        leftovers: what has no counterpart.
-        variables: the variables that hold secrets of the script -> where they are used.
+        leftovers: parts of the script without a counterpart.
+        variables: the variables that hold secrets of the script -> places of their use.
 
     Args:
         job: the script, read.
-        file: where it lies.
+        file: the script's path.
     """
 
     def __init__(self, job: Job, file: Path) -> None:
@@ -130,11 +130,11 @@ class Project:
         return files
 
     def _used(self, place: str, content: dict[str, Any]) -> dict[str, Any]:
-        """What a file holds, whose variables README.md lists.
+        """Records the variables in a file's content, which README.md lists; returns the content.
 
         Args:
-            place: where it is, in Markdown.
-            content: what it holds.
+            place: the file, in Markdown.
+            content: its content.
         """
         for variable in variables_in(content):
             places = self.variables.setdefault(variable, [])

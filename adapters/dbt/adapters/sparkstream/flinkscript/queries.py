@@ -28,7 +28,7 @@ from dbt.adapters.sparkstream.sql.statement import Statement
 
 @dataclass(frozen=True)
 class Text:
-    """A text of a model, and what dbt makes of it.
+    """A text of a model, with its Jinja and without.
 
     Attributes:
         jinja: as it stands in the model.
@@ -61,14 +61,14 @@ class Use:
     """A name in FROM that isn't a CTE's.
 
     Attributes:
-        name: the full name of what it means.
+        name: the full name of the table or view.
         written: the name as it is written.
-        span: where it stands in the script.
-        needs_alias: whether columns are named by it, and no alias says otherwise.
-        windowed: whether it is in the arguments of a window function, where there are no aliases.
-        versioned: whether FOR SYSTEM_TIME AS OF stands behind it.
-        as_of: where that stands, up to the end of its time.
-        time: the column that is its time; empty of another expression.
+        span: its place in the script.
+        needs_alias: True if it qualifies columns and has no alias.
+        windowed: True in the arguments of a window function, where there are no aliases.
+        versioned: True if FOR SYSTEM_TIME AS OF follows it.
+        as_of: the place of that clause, up to the end of its time.
+        time: the column that is the clause's time; empty for another expression.
     """
 
     name: Name
@@ -86,10 +86,10 @@ class ProcessingTime:
     """A column of a SELECT that is PROCTIME().
 
     Attributes:
-        name: which the SELECT gives it.
-        span: where it stands.
-        cut: the same with a comma, which goes with it.
-        outermost: whether that is the outermost SELECT.
+        name: its name in the SELECT.
+        span: its place.
+        cut: its place with the comma that is left out with it.
+        outermost: True in the outermost SELECT.
     """
 
     name: str
@@ -103,14 +103,14 @@ class Parsed:
 
     Attributes:
         tree: its syntax tree.
-        uses: what it reads, in the order of the text.
-        hints: where hints stand behind the names of tables, which are no part of the model.
+        uses: the names that it reads, in the order of the text.
+        hints: places of hints after the names of tables, which the model leaves out.
         proctimes: columns of processing time that it gives in Flink, and not here.
 
     Args:
         text: the script.
-        query: where it stands.
-        without: what else is no part of the model.
+        query: its place.
+        without: places of other parts that the model leaves out.
         proctimes: the columns of processing time that are left out of its outermost SELECT.
         times: the event time of each `$rowtime`, by its place.
 
@@ -170,7 +170,7 @@ class Parsed:
             )
 
     def _as_of(self, table: exp.Table, end: int) -> tuple[bool, Span, str]:
-        """Whether FOR SYSTEM_TIME AS OF stands behind a table's name, where, and the column that is its time."""
+        """True if FOR SYSTEM_TIME AS OF follows a table's name, its place, and the column that is its time, if any."""
         as_of = table.args.get("version")
         if as_of is None:
             return False, (0, 0), ""
@@ -184,7 +184,7 @@ class Parsed:
         """The query's text with what it reads replaced.
 
         Args:
-            relation: gives what stands in the place of a name.
+            relation: returns the text in place of a name.
         """
         at, end = self.query.span
         found = Text()
@@ -197,7 +197,7 @@ class Parsed:
         return found + sql(self._kept(at, end))
 
     def _kept(self, start: int, end: int) -> str:
-        """A piece of the script without what is no part of the model, and with the columns for `$rowtime`."""
+        """A piece of the script without the parts that a model leaves out, and with columns in place of `$rowtime`."""
         kept = []
         for (first, last), new in self._changed:
             if start <= first < end:
@@ -208,7 +208,7 @@ class Parsed:
 
     @property
     def whole(self) -> str:
-        """The query for the translator, behind white space in place of what stands before it in the script."""
+        """The query for the translator, after white space in place of the script before it."""
         text = self.blanked
         for (first, last), new in reversed(self._changed):
             text = text[:first] + new + text[last:] if new else text
@@ -216,7 +216,7 @@ class Parsed:
 
     @property
     def rowtimes(self) -> Iterable[tuple[Span, list[Name]]]:
-        """Where `$rowtime` stands, and the tables whose event time it may be."""
+        """Places of `$rowtime`, each with the tables whose event time it may be."""
         for name in rowtimes(self.tree):
             within: exp.Expr | None = name.parent
             if not isinstance(within, WindowFunction):
@@ -229,7 +229,7 @@ class Parsed:
 
     @property
     def first_item(self) -> str:
-        """What its list of SELECT begins with."""
+        """Text of the first item in its list of SELECT."""
         select = self.tree.find(exp.Select)
         assert select is not None
         return self._kept(*self.source.span(select.expressions[0]))
@@ -261,11 +261,11 @@ class Parsed:
                 )
 
     def processing_times(self, names: Iterable[str], outermost: bool) -> list[ProcessingTime]:
-        """The columns of processing time in lists of SELECT, whose names then stand for it, too.
+        """The columns of processing time in lists of SELECT; in queries around, their names are processing time, too.
 
         Args:
-            names: columns of what the query reads that are PROCTIME().
-            outermost: whether they may be left out of the outermost SELECT.
+            names: columns of the query's inputs that are PROCTIME().
+            outermost: True if they may be left out of the outermost SELECT.
         """
         known = {name.casefold() for name in names}
         found: dict[Span, ProcessingTime] = {}
@@ -285,7 +285,7 @@ class Parsed:
         return list(found.values())
 
     def _with_comma(self, item: Span) -> Span:
-        """An item of a list with the comma before it, or else behind it."""
+        """Place of an item of a list with the comma before it, or else after it."""
         start, end = item
         tokens = self.source.tokens
         before, behind = tokens[tokens.at(start) - 1], tokens[tokens.at(end - 1) + 1]
@@ -310,7 +310,7 @@ class Parsed:
 
     @property
     def has_star(self) -> bool:
-        """Whether its outermost SELECT has a star."""
+        """True if its outermost SELECT has a star."""
         select = self.tree.find(exp.Select)
         return select is not None and any(projection.is_star for projection in select.expressions)
 
@@ -327,8 +327,8 @@ def computed(text: str, expression: Span, table: str) -> Parsed:
 
     Args:
         text: the script.
-        expression: where the expression stands.
-        table: by which name the query has the table.
+        expression: the expression's place.
+        table: the table's name in the query.
     """
     start, end = expression
     # CREATE TABLE and the column's name are before it, so there is room for SELECT.
@@ -344,7 +344,7 @@ def computed(text: str, expression: Span, table: str) -> Parsed:
 
 
 def hints_behind(text: str, end: int) -> Iterable[Span]:
-    """Where hints stand behind the last word of a query, which are no part of it."""
+    """Places of hints after the last word of a query, which are no part of it."""
     blank = _BLANK.match(text, end)
     assert blank is not None
     for first, last in comments(blank[0]):
@@ -353,7 +353,7 @@ def hints_behind(text: str, end: int) -> Iterable[Span]:
 
 
 def _hints(text: str) -> Iterable[Span]:
-    """Where `/*+ OPTIONS(...) */` stands behind the name of a table: sqlglot takes it for a comment there."""
+    """Places of `/*+ OPTIONS(...) */` after the name of a table: sqlglot takes it for a comment there."""
     end = 0
     for token in Flink().tokenize(text):
         for first, last in comments(text[end : token.start]):

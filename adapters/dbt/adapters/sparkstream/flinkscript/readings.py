@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.flinkscript.tables import TableDefinition
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 
 BROKEN = "json_broken"
-"""The column with the lines that don't hold the columns' JSON."""
+"""Name of the column with the lines that aren't JSON of the columns."""
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{0,9})?"
@@ -32,13 +32,13 @@ Converted = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Reading:
-    """How columns are read.
+    """Conversion of values in CSV or JSON to the types of columns.
 
     Attributes:
         format: `csv` or `json`.
-        lenient: whether what a type doesn't have is NULL, and else an error.
-        iso: whether a time is written with a T.
-        in_files: whether the values are in files, and not in records.
+        lenient: True if a value that isn't of its column's type is NULL, False if it is an error.
+        iso: True if a time is written with a T.
+        in_files: True if the values are in files, and not in records.
     """
 
     format: str
@@ -47,7 +47,7 @@ class Reading:
     in_files: bool = True
 
     def stored(self, type_: str) -> str:
-        """The type of Spark's table for a column's type."""
+        """The type that Spark's table has for a column of a type."""
         return self._stored(exp.DataType.build(type_, dialect="spark"))
 
     def item(self, name: str, type_: str) -> str:
@@ -63,7 +63,7 @@ class Reading:
         return value if convert is None else convert(value)
 
     def condition(self, column: str) -> str:
-        """WHERE with the lines that hold rows; it reads a column, too, as Spark reads no broken lines alone."""
+        """WHERE for the lines of JSON that hold rows; it reads a column, too, as Spark can't read `BROKEN` alone."""
         if self.format != "json":
             return ""
         broken = _fails("a line isn't the JSON of the columns", BROKEN)
@@ -133,7 +133,7 @@ class Reading:
         return f"COALESCE({', '.join(found)})" if found[1:] else found[0]
 
     def is_plain(self, text: str, type_: str) -> bool:
-        """Whether a text of CSV is a value of a type to Spark as it is to Flink."""
+        """True if Spark reads a text of CSV as a value of a type just as Flink does."""
         kind = exp.DataType.build(type_, dialect="spark")
         if bits := _BITS.get(type_):
             return bool(re.fullmatch("[+-]?[0-9]{1,19}", text)) and -(2**bits) <= int(text) < 2**bits
@@ -144,7 +144,7 @@ class Reading:
         return not (pattern := self._pattern(kind)) or bool(re.fullmatch(pattern, text))
 
     def _pattern(self, type_: exp.DataType) -> str:
-        """How Flink has a day or a time written: Spark's casts read more."""
+        """Pattern of a day or a time in Flink, as Spark's casts read more; empty for other types."""
         if type_.is_type("date"):
             return _DAY if self.format == "json" else "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
         time = f"{_DAY}T{_ISO_TIME}" if self.iso else f"{_DAY} {_TIME}"
@@ -160,7 +160,7 @@ def _fails(words: str, row: str, *, in_files: bool = True) -> str:
 
 
 def reading_of(table: TableDefinition) -> Reading | None:
-    """How the columns of a table's CSV or JSON files are read; None where all are texts in CSV."""
+    """Reading of the columns of a table's CSV or JSON files; None if all are texts in CSV."""
     name = table.options["format"]
     if name == "csv" and all(column.type in ("string", "variant") for column in table.columns):
         return None
@@ -168,12 +168,12 @@ def reading_of(table: TableDefinition) -> Reading | None:
 
 
 def reading(name: str, options: Mapping[str, str], *, of: str = "", in_files: bool = True) -> Reading:
-    """How values in CSV or JSON are read.
+    """Reading of values in CSV or JSON, by a table's options.
 
     Args:
         name: `csv` or `json`.
         options: the table's.
-        of: what options of the format begin with, if not with its name.
+        of: prefix of the format's options, if it isn't the format's name.
     """
     lenient = options.get(f"{of or name}.ignore-parse-errors", "").lower() == "true"
     iso = options.get(f"{of or name}.timestamp-format.standard", "").upper() == "ISO-8601"

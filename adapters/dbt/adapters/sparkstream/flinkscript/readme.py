@@ -31,7 +31,7 @@ _FLUSH = (
 
 
 class Made(Protocol):
-    """What a script has become, as a page tells it."""
+    """Project of a script, as its README.md needs it."""
 
     name: str
     models: list[Model]
@@ -48,7 +48,7 @@ def readme(project: Made, file: str) -> str:
     """The text of README.md.
 
     Args:
-        project: what was made.
+        project: the project.
         file: the name of the script.
     """
     return "\n".join(_lines(project, file)) + "\n"

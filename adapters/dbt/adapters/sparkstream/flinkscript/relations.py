@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.flinkscript.queries import Text, named, sql
 from dbt.adapters.sparkstream.flinkscript.tables import TableDefinition
 
 SOURCE = "inputs"
-"""The source that holds the tables which nothing in the script writes to."""
+"""Name of the source with the tables that nothing in the script writes to."""
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Inlining:
     """A streaming query in the making: views over streams become its CTEs, as Flink has it.
 
     Attributes:
-        timed: whether only tables with a watermark are read as streams.
+        timed: True if only tables with a watermark are read as streams.
         ctes: name -> query, in the order in which they need each other.
         streams: the relations that are read as streams, by the name that the query has for them.
         tables: the other tables, likewise.
@@ -33,23 +33,23 @@ class Inlining:
 
 @dataclass
 class Relation:
-    """What a name of the script is in the project.
+    """A table or view of the script as a relation of the project.
 
     Attributes:
         node: the name of the model, seed or source.
-        text: how a model reads it.
-        columns: column -> Spark type, empty where it isn't known; None where the columns aren't known.
-        stream: how a streaming model reads it; None where it can't.
+        text: the text by which a model reads it.
+        columns: column -> Spark type, empty if unknown; None if the columns aren't known.
+        stream: the text by which a streaming model reads it; None if it can't.
         event_time: the column with its watermark, if it has one.
-        expand: gives its query, for a model that reads streams through it; None of what isn't a view.
-        feeds: whether rows of a stream come through it: with a watermark, and at all.
-        keys: its primary key, where its rows are versions of what the key names.
-        bounded: whether its rows come to an end, so that all windows over them close.
-        disabled: why models that read it can't run; empty where they can.
-        still: why it is no stream in a streaming job; empty where it is one.
+        expand: returns its query, for a model that reads streams through it; None if it isn't a view.
+        feeds: True if rows of a stream come through it: with a watermark, and at all.
+        keys: its primary key, if its rows are versions by this key.
+        bounded: True if its rows come to an end, so that all windows over them close.
+        disabled: why models that read it can't run; empty if they can.
+        still: why it is no stream in a streaming job; empty if it is a stream.
         proctimes: columns of processing time, which it doesn't have here.
-        versions: what a join FOR SYSTEM_TIME AS OF reads; None where that is the relation itself.
-        changes: whether a record can change or delete a row that it had.
+        versions: the text by which a join FOR SYSTEM_TIME AS OF reads it; None for `text`.
+        changes: True if a record can change or delete a row that it had.
     """
 
     node: str
@@ -81,7 +81,7 @@ class Model:
         columns: name, Spark type or empty, and comment of each column that the script declares.
         disabled: why it isn't run; empty where it is.
         reason: why it is a table in a streaming job; empty elsewhere.
-        notes: what is different from Flink in where its rows go.
+        notes: differences from Flink in where its rows go.
     """
 
     node: str
@@ -101,9 +101,9 @@ class Source:
 
     Attributes:
         node: its name.
-        table: what the script says of it; None where it doesn't define it.
-        input: where its rows come from; None where it has to be there.
-        schema: where a table that the script doesn't define has to be; empty where the other inputs are.
+        table: its definition; None if the script has none.
+        input: the origin of its rows; None if it has to exist.
+        schema: the schema of a table that the script doesn't define; empty for the schema of the other inputs.
         group: the name of the source that has the table.
     """
 
@@ -121,7 +121,7 @@ def plain_comment(text: str) -> str:
 
 
 def description(table: TableDefinition) -> str:
-    """What the script says of a table: in comments before it, and by COMMENT."""
+    """Description of a table, from the comments before it and its COMMENT."""
     return "\n".join(filter(None, (plain_comment(table.remark), table.comment)))
 
 
@@ -132,7 +132,7 @@ class Names:
         self._taken: set[str] = set()
 
     def new(self, name: str) -> str:
-        """A name for what the script calls `name`: in lower case, as Spark's catalog has it."""
+        """A new name for `name` of the script: in lower case, as Spark's catalog has it."""
         clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in name.lower()).strip("_") or "table"
         clean = f"t_{clean}" if clean[0].isdigit() else clean
         node, number = clean, 1
@@ -144,14 +144,14 @@ class Names:
 
 
 def streamed(kind: str, node: str, table: TableDefinition | None, event_time: str | None = None) -> Text:
-    """How a streaming model reads a table: `stream(source('inputs', 'bid'), watermark='5 seconds')`."""
+    """Text by which a streaming model reads a table: `stream(source('inputs', 'bid'), watermark='5 seconds')`."""
     watermark = f", watermark='{table.watermark.delay.words()}'" if table and table.watermark else ""
     time = f", event_time={jinja_value(event_time)}" if event_time else ""
     return Text("{{ stream(" + kind + watermark + time + ") }}", f"stream_{node}")
 
 
 def versions(relation: Relation) -> Text:
-    """What a join FOR SYSTEM_TIME AS OF reads: the rows of a table, and by which key and time they are versions."""
+    """Query for a join FOR SYSTEM_TIME AS OF: the rows of a table, and by which key and time they are versions."""
     columns = ", ".join(map(named, relation.columns or ()))
     keys = ", ".join(map(named, relation.keys))
     ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {named(relation.event_time or '')} DESC) AS rn"

@@ -24,7 +24,7 @@ _OPENING = re.compile(r"/\*+")
 
 
 class _ScriptReader(Flink):
-    """Flink's dialect with its comments, of which one ends where the first `*/` is; Spark nests them."""
+    """Flink's dialect with its comments, which end at the first `*/`; Spark's are nested."""
 
     class Tokenizer(Flink.Tokenizer):
         NESTED_COMMENTS = False
@@ -36,7 +36,7 @@ class Script:
 
     Attributes:
         text: all of it; its comments are without secrets, and open no further comment where Spark reads them.
-        statements: what it does, in order.
+        statements: its statements, in order.
         secrets: values of it that aren't known to be harmless, in all their forms.
     """
 
@@ -61,7 +61,7 @@ class Script:
         return cls(text, tuple(_statements(text, split(Tokens(_words(text, tokens))))), secrets)
 
     def hidden(self, text: str) -> str:
-        """A text of the script, such as what COMMENT says, without secrets."""
+        """A text of the script, such as that of a COMMENT, without secrets."""
         return _hidden(text, self.secrets)
 
 
@@ -81,7 +81,7 @@ def _tokens(text: str) -> Tokens:
 
 
 def _secret_pairs(text: str, tokens: Tokens) -> Iterator[tuple[str, str]]:
-    """Options and settings of a script, `'key' = 'value'`, whose values are to be hidden where else they stand."""
+    """Options and settings of a script, `'key' = 'value'`, whose values are to be hidden elsewhere in it, too."""
     for i, token in enumerate(tokens):
         if token.token_type is not TokenType.EQ or not 0 < i < len(tokens) - 1:
             continue
@@ -96,14 +96,14 @@ def _secret_pairs(text: str, tokens: Tokens) -> Iterator[tuple[str, str]]:
 
 
 def _is_hidden(key: str, value: str) -> bool:
-    """Whether a value is no word that comments may have, too, and isn't known to be harmless."""
+    """True if a value isn't known to be harmless; a short one, as comments have, too, only under a secret key."""
     if not names.is_secret(key) and len(value) < _LONG:
         return False
     return not (is_harmless(key, value) or is_harmless_setting(key, value))
 
 
 def comments(text: str) -> Iterator[Span]:
-    """Where comments stand in what is between two tokens."""
+    """Places of comments in the text between two tokens."""
     at = 0
     while at < len(text):
         start = at
@@ -120,7 +120,7 @@ def comments(text: str) -> Iterator[Span]:
 
 
 def _with_comments(text: str, tokens: Tokens, hidden: Callable[[str], str]) -> Iterator[str]:
-    """A script in pieces, with its comments as a model may have them."""
+    """A script in pieces, with its comments made fit for a model."""
     end = 0
     for token in tokens:
         yield _rewritten(text[end : token.start], hidden)
@@ -130,7 +130,7 @@ def _with_comments(text: str, tokens: Tokens, hidden: Callable[[str], str]) -> I
 
 
 def _rewritten(between: str, hidden: Callable[[str], str]) -> str:
-    """What is between two tokens, with its comments as a model may have them."""
+    """The text between two tokens, with its comments made fit for a model: no secrets, and no nested comments."""
     pieces: list[str] = []
     lines: list[str] = []
     at = 0
@@ -150,13 +150,13 @@ def _rewritten(between: str, hidden: Callable[[str], str]) -> str:
 
 
 def _lines_kept(text: str, hidden: Callable[[str], str]) -> str:
-    """A comment without secrets, with as many lines: what is behind it stays on its line."""
+    """A comment without secrets, with as many lines, so that the text after it stays on its line."""
     found = hidden(text)
     return found + "\n" * (text.count("\n") - found.count("\n"))
 
 
 def _line_comments(lines: list[str], hidden: Callable[[str], str]) -> Iterator[str]:
-    """Comments of lines, one below another: what is secret may be in several lines.
+    """Line comments, one below another, without secrets, which may go over several lines.
 
     Args:
         lines: a comment, then white space and a comment, and so on.
@@ -182,7 +182,7 @@ class Statement:
 
     @property
     def span(self) -> Span:
-        """Where it stands in the script."""
+        """Its place in the script."""
         return self.tokens.span(range(len(self.tokens)))
 
     @property
@@ -205,7 +205,7 @@ def _words(text: str, tokens: Tokens) -> Iterator[Token]:
 
 
 _SETS = (("EXECUTE", "STATEMENT", "SET", "BEGIN"), ("BEGIN", "STATEMENT", "SET"))
-"""How a statement set begins; of the first form a statement follows without a semicolon."""
+"""Words that begin a statement set; after those of the first form, a statement may follow without a semicolon."""
 
 
 def _statements(text: str, found: Sequence[Tokens]) -> Iterator[Statement]:
@@ -266,7 +266,7 @@ def _joined(*comments: str) -> str:
 
 
 class Cursor:
-    """Reads the tokens of a statement one by one.
+    """Place in the tokens of a statement, which are read one by one.
 
     Args:
         text: the script.
@@ -284,7 +284,7 @@ class Cursor:
         return self.tokens[self.at] if self.at < len(self.tokens) else None
 
     def sees(self, *words: str) -> bool:
-        """Whether words, or signs, come next."""
+        """True if words, or signs, come next."""
         following = self.tokens[self.at : self.at + len(words)]
         return len(following) == len(words) and all(
             t.text.upper() == word and t.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
@@ -292,7 +292,7 @@ class Cursor:
         )
 
     def takes(self, *words: str) -> bool:
-        """Goes past words if they come next."""
+        """Goes past words if they come next; True if they do."""
         if self.sees(*words):
             self.at += len(words)
             return True
@@ -333,7 +333,7 @@ class Cursor:
         return token.text
 
     def group(self) -> list[Cursor]:
-        """What stands between the commas of a list in parentheses, which come next."""
+        """A cursor for each item of a list in parentheses, which comes next; goes past the list."""
         closing = self.tokens.closing(self.at) if self.sees("(") else None
         if closing is None:
             raise self.error("a list in ( ) is missing here")
@@ -343,12 +343,12 @@ class Cursor:
         return [Cursor(self.text, Tokens(self.tokens[p.start : p.stop])) for p in _pieces(self.tokens, first, closing)]
 
     def rest(self) -> Span:
-        """Where that stands which is left; goes to the end."""
+        """Place of the tokens that are left; goes to the end."""
         first, self.at = self.at, len(self.tokens)
         return self.tokens.span(range(first, len(self.tokens)))
 
     def error(self, message: str, hint: str | None = None) -> TranslationError:
-        """An error at the next token, or behind the last one."""
+        """An error at the next token, or after the last one."""
         token = self.current
         span = _span(token) if token else (self.tokens[-1].end + 1, self.tokens[-1].end + 2) if self.tokens else (0, 1)
         return error_at(self.text, span, message, hint)

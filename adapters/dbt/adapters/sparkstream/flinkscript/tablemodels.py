@@ -28,7 +28,7 @@ from dbt.adapters.sparkstream.sql.translate import translate
 
 
 class Tables(Texts):
-    """Makes the sources of a job, and the models that give a table the columns that its rows don't have.
+    """Sources of a job, and models that add the columns to a table that its rows don't have.
 
     Attributes:
         models: in the order of the script, as far as they don't need each other.
@@ -37,7 +37,7 @@ class Tables(Texts):
 
     Args:
         job: the script.
-        folder: that the script lies in.
+        folder: the script's folder.
         file: its name, for messages.
     """
 
@@ -86,7 +86,7 @@ class Tables(Texts):
         return relation
 
     def _landed(self, node: str, table: TableDefinition, columns: dict[str, str], changes: bool) -> Relation:
-        """The model that reads a topic into a table: models that stream, and such as don't, read the table."""
+        """The model that reads a topic into a table, which streaming models and other models read."""
         source = Text("{{ stream(source('" + SOURCE + f"', '{node}')) }}}}", node)
         if changes:
             return self._upserted(node, table, Relation(self._node(f"{node}_changes"), source, columns))
@@ -127,13 +127,13 @@ class Tables(Texts):
         more: Sequence[str] = (),
         found: Input | None = None,
     ) -> bool:
-        """Makes the model with the columns that the rows of a table don't have; whether that can be streamed.
+        """Makes the model with the columns that the rows of a table don't have; True if it can be streamed.
 
         `relation`, the table, becomes the model.
 
         Args:
             more: columns of the rows that the table doesn't name.
-            found: where its rows come from, of a table of files.
+            found: the origin of its rows, for a table of files.
         """
         of_rows = {c.name for c in table.columns if c.expression is not None}
         stored = dict(relation.columns or {})
@@ -175,7 +175,7 @@ class Tables(Texts):
         return not of_files
 
     def _with_files(self, relation: Relation, table: TableDefinition, found: Input, node: str) -> None:
-        """Makes the view with the columns of files in their types, and with what Spark knows of the files.
+        """Makes the view with the columns of files in their types, and with metadata of the files.
 
         `relation`, the table, becomes the view.
         """
@@ -199,7 +199,7 @@ class Tables(Texts):
         relation.text = Text("{{ ref('" + node + "') }}", node)
 
     def _computed(self, expression: Span, table: TableDefinition, stored: Mapping[str, str]) -> tuple[str, str]:
-        """The expression of a computed column, and its type; empty where that isn't known.
+        """The expression of a computed column, and its type; empty if the type isn't known.
 
         Raises:
             TranslationError: its expression can't be translated.
@@ -211,7 +211,7 @@ class Tables(Texts):
         return parsed.first_item, (found[0].type or "") if found else ""
 
     def _declared(self, model: Model, table: TableDefinition | None) -> Model:
-        """A model with what the script says of its table."""
+        """A model with the description and the columns of its table."""
         if table is not None:
             model.description = description(table)
             model.columns = tuple((c.name, c.type or "", c.comment) for c in table.columns)

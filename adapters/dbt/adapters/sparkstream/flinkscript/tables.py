@@ -23,12 +23,12 @@ class ColumnDefinition:
 
     Attributes:
         name: as it is written.
-        type: Spark's type; None of a computed column, which has the type of its expression.
-        expression: where the expression of a computed column stands in the script; None of other columns.
-        metadata: the connector's key of a metadata column; None of other columns.
-        virtual: whether a metadata column can't be written.
+        type: Spark's type; None for a computed column, which has the type of its expression.
+        expression: the place of a computed column's expression in the script; None for other columns.
+        metadata: the connector's key of a metadata column; None for other columns.
+        virtual: True if a metadata column can't be written.
         written: the type as the script has it.
-        comment: what COMMENT says.
+        comment: the text of COMMENT.
     """
 
     name: str
@@ -42,7 +42,7 @@ class ColumnDefinition:
 
 @dataclass(frozen=True)
 class WatermarkDefinition:
-    """A time column and by how much its watermark trails.
+    """A time column, and the delay of its watermark.
 
     Attributes:
         column: the time column.
@@ -104,7 +104,7 @@ class TableDefinition:
 
 
 def read_columns(cursor: Cursor, table: TableDefinition) -> TableDefinition:
-    """Reads what stands between the parentheses of CREATE TABLE into a table."""
+    """A table with the columns, the key and the watermark in the parentheses of CREATE TABLE."""
     columns = list(table.columns)
     for piece in cursor.group():
         if piece.takes("WATERMARK", "FOR"):
@@ -127,7 +127,7 @@ def read_columns(cursor: Cursor, table: TableDefinition) -> TableDefinition:
 
 
 def _column(piece: Cursor) -> tuple[ColumnDefinition, bool]:
-    """A column, and whether it is the primary key."""
+    """A column, and True if it is the primary key."""
     column = ColumnDefinition(piece.name())
     if piece.takes("AS"):
         start = piece.at
@@ -161,7 +161,7 @@ def _column(piece: Cursor) -> tuple[ColumnDefinition, bool]:
 
 
 def _watermark(piece: Cursor, table: TableDefinition) -> TableDefinition:
-    """`WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`; another expression is kept as a fault, to be told."""
+    """A table with `WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`; another expression is kept as its fault."""
     names = [piece.name()]
     while piece.takes("."):
         names.append(piece.name())
@@ -198,7 +198,7 @@ def _delay(piece: Cursor) -> Interval | None:
 
 
 def read_options(cursor: Cursor) -> dict[str, str]:
-    """`('connector' = 'kafka', ...)`."""
+    """The options in `('connector' = 'kafka', ...)`."""
     options = {}
     for piece in cursor.group():
         key = piece.string()
@@ -208,7 +208,7 @@ def read_options(cursor: Cursor) -> dict[str, str]:
 
 
 def like(cursor: Cursor, table: TableDefinition, base: TableDefinition) -> TableDefinition:
-    """A table with `LIKE base (...)`: what the base has, and what it says itself.
+    """A table with `LIKE base (...)`: columns and clauses of the base, and its own.
 
     Source: Flink, CREATE TABLE, LIKE: INCLUDING ALL and OVERWRITING OPTIONS unless said otherwise.
     """

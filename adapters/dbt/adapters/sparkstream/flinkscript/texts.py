@@ -15,10 +15,10 @@ from dbt.adapters.sparkstream.sql.translate import translate
 
 
 class Texts:
-    """Writes the queries of a job, with what a subclass knows of the names in them.
+    """Texts of a job's queries; a subclass knows the relations that their names mean.
 
     Attributes:
-        leftovers: what of tables and queries has no counterpart.
+        leftovers: parts of tables and queries without a counterpart.
 
     Args:
         job: the script.
@@ -32,10 +32,10 @@ class Texts:
         self._file = file
 
     def _relation(self, name: Name, use: Use | None = None, parsed: Parsed | None = None) -> Relation:
-        """What a name is in the project.
+        """The relation of the project that a name means.
 
         Args:
-            use: where the script reads it.
+            use: its place in a query.
             parsed: the query that reads it.
 
         Raises:
@@ -44,11 +44,11 @@ class Texts:
         raise NotImplementedError
 
     def _checked(self, query: Query, outermost: bool = False) -> tuple[Text, str, Parsed | None]:
-        """A query as a model has it, what is wrong with it, and the query; None where it can't be parsed.
+        """A query's text for a model, its fault or nothing, and the parsed query; None if it can't be parsed.
 
         Args:
             query: the query.
-            outermost: whether columns of processing time may be left out of its outermost SELECT.
+            outermost: True if columns of processing time may be left out of its outermost SELECT.
         """
         try:
             parsed = Parsed(self._text, query)
@@ -90,7 +90,7 @@ class Texts:
         return [(use, self._relation(use.name, use, parsed)) for use in parsed.uses]
 
     def _rowtimes(self, parsed: Parsed) -> dict[Span, str]:
-        """The event time that each `$rowtime` is, as far as the script says which."""
+        """Place of `$rowtime` -> the event time that it means; a `$rowtime` that may mean several is left out."""
         found = {}
         for span, names in parsed.rowtimes:
             times = {time for name in names if (time := self._time_of(name))}
@@ -99,7 +99,7 @@ class Texts:
         return found
 
     def _time_of(self, name: Name) -> str | None:
-        """The event time of a table; the only time it has, where its watermark is more than a time less an interval."""
+        """The event time of a table; if its watermark isn't a time less an interval, its only time, or None."""
         relation, table = self._relation(name), self._job.tables.get(name)
         if relation.event_time or table is None or table.watermark_fault is None:
             return relation.event_time
@@ -109,7 +109,7 @@ class Texts:
         return times[0] if len(times) == 1 else None
 
     def _lookups(self, read: list[tuple[Use, Relation]], proctimes: set[str]) -> list[Span]:
-        """Where FOR SYSTEM_TIME AS OF stands with processing time: it reads a table as it is when a row comes.
+        """Places of FOR SYSTEM_TIME AS OF with processing time: the join reads a table as it is when a row comes.
 
         A table of Kafka has all versions of its rows, and no such time tells which one is meant.
         """
@@ -138,7 +138,7 @@ class Texts:
         return parsed.rendered(lambda use: self._read(self._relation(use.name), inlining))
 
     def _read(self, relation: Relation, inlining: Inlining) -> Text:
-        """How a streaming model reads a relation."""
+        """Text by which a streaming model reads a relation; adds it to the query's CTEs, streams or tables."""
         feeds = relation.feeds[0 if inlining.timed else 1]
         if relation.expand is not None and feeds:
             if relation.node not in inlining.ctes:
@@ -155,7 +155,7 @@ class Texts:
         return {written: columns for written, columns in found if columns}
 
     def _leave_out(self, span: Span, said: tuple[str, str]) -> None:
-        """Collects what of the script isn't in the project."""
+        """Collects a part of the script that isn't in the project."""
         line = self._text.count("\n", 0, span[0]) + 1
         self.leftovers.append(Leftover(self._text[slice(*span)], line, *said))
 

@@ -33,7 +33,7 @@ _DECIMAL = ("DECIMAL", "DEC", "NUMERIC")
 
 
 def read_type(cursor: Cursor) -> str:
-    """Reads a type and gives Spark's, such as `array<struct<a:int>>`; goes past NOT NULL within it.
+    """Reads a type and returns Spark's type, such as `array<struct<a:int>>`; goes past NOT NULL within it.
 
     Raises:
         TranslationError: Spark has no such type.
@@ -85,7 +85,7 @@ def _read(cursor: Cursor) -> str:
 
 
 def _sizes(cursor: Cursor) -> list[str]:
-    """The numbers behind a type's name, if there are any."""
+    """The numbers after a type's name, if there are any."""
     if not cursor.sees("("):
         return []
     sizes = []
@@ -131,7 +131,7 @@ def _fields(cursor: Cursor) -> str:
 
 
 def nullability(cursor: Cursor) -> bool:
-    """Goes past NULL or NOT NULL; whether it is NOT NULL."""
+    """Goes past NULL or NOT NULL; True for NOT NULL."""
     if cursor.takes("NOT", "NULL"):
         return True
     cursor.takes("NULL")

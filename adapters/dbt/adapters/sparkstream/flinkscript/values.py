@@ -22,7 +22,7 @@ REGISTRY = "avro-confluent"
 """Flink's format of values in Avro with the number of their schema before them."""
 
 CHANGES = "debezium-json"
-"""Flink's format of values that say what became of a row of a database."""
+"""Flink's format of values that describe a change of a row in a database."""
 
 _ENVELOPE = (
     *("op string", "ts_ms bigint"),
@@ -37,20 +37,20 @@ _OF_CHANGES = {
     "value.source.schema": "{}source.`schema`",
     "value.source.table": "{}source.`table`",
 }
-"""Metadata key of `debezium-json` -> where it stands."""
+"""Metadata key of `debezium-json` -> its SQL, with `{}` before the field's name."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """How a source reads the values of records.
+    """Reading of the values of records.
 
     Attributes:
-        stream: what `meta: stream:` says of them.
-        item: gives the SQL of a column that stands in the value, over what the source reads.
-        metadata: Flink's key of what only such values know -> the same; the column's type comes on top.
-        deletes: whether a record deletes the row of its key, as SQL; empty where the value doesn't say so.
-        notes: what is different from Flink, in Markdown.
-        fault: why they can't be read, likewise; empty where they can.
+        stream: keys of `meta: stream:` about them.
+        item: returns the SQL of a column in the value, from the source's columns.
+        metadata: Flink's key of metadata in such values -> its SQL, before the cast to the column's type.
+        deletes: SQL that is true if a record deletes the row of its key; empty if values don't show that.
+        notes: differences from Flink, in Markdown.
+        fault: why they can't be read, in Markdown; empty if they can.
     """
 
     stream: dict[str, Any] = field(default_factory=dict)
@@ -67,10 +67,10 @@ def format_of(options: Mapping[str, str]) -> str:
 
 
 def values_of(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
-    """How the values of a table's topic are read.
+    """Reading of the values of a table's topic.
 
     Args:
-        columns: those that stand in the value, in order.
+        columns: the columns in the value, in order.
     """
     read = _FORMATS.get(format_ := format_of(table.options))
     if read is None:
@@ -79,7 +79,7 @@ def values_of(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Va
 
 
 def unread(what: str, format_: str) -> str:
-    """Why keys or values in a format can't be read or written."""
+    """Reason why keys or values in a format can't be read or written."""
     return f"{what} in the format {markdown_text(format_)} need a schema, a registry or a function of your own"
 
 
@@ -104,7 +104,7 @@ def registry(table: TableDefinition) -> str | Variable | dict[str, str | Variabl
 
 
 def registry_notes(table: TableDefinition) -> Iterator[str]:
-    """What has to be done for a schema registry with logins."""
+    """Note on the setup of a schema registry with logins; none without logins."""
     given = (*table.options, *table.secrets)
     if any(f"{REGISTRY}.{kind}-auth" in key for key in given for kind in ("basic", "bearer")):
         yield "user and password of the registry stand in ~/.netrc on Spark's machines"
@@ -128,7 +128,7 @@ def _raw(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
 
 
 def _debezium(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
-    """The row before a change, the row behind it, and which change it was: `c`, `r`, `u` or `d`."""
+    """Reading of Debezium's changes: the row before a change, the row after it, and its kind: `c`, `r`, `u` or `d`."""
     if not table.keys:
         return Values(fault=f"{CHANGES} needs a PRIMARY KEY here: each record changes the row of its key")
     read = _reading(table, "json", CHANGES)
@@ -149,7 +149,7 @@ def _debezium(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Va
 
 
 def _avro(table: TableDefinition, columns: Sequence[ColumnDefinition]) -> Values:
-    """Columns are read as Flink reads them: by a schema that is made of them, a time as its digits say."""
+    """Reading of Avro as by Flink: by a schema that is made of the columns, with each time's unit from its digits."""
     stream: dict[str, Any] = {"value_format": "avro"}
     if format_of(table.options) == REGISTRY:
         if not (url := registry(table)):
@@ -176,7 +176,7 @@ def _narrowed(column: ColumnDefinition) -> str:
 
 
 def _unit(column: ColumnDefinition) -> str:
-    """What a time counts in Avro: milliseconds of a TIMESTAMP(3), microseconds of a TIMESTAMP."""
+    """Unit of a time in Avro: `millis` for a TIMESTAMP of at most 3 digits, `micros` for others."""
     digits = exp.DataType.build(column.written, dialect="spark").expressions
     return "millis" if digits and int(digits[0].name) <= 3 else "micros"
 
@@ -202,4 +202,4 @@ _FORMATS: dict[str, Callable[[TableDefinition, Sequence[ColumnDefinition]], Valu
     "avro": _avro,
     REGISTRY: _avro,
 }
-"""Format of Flink -> how its values are read."""
+"""Format of Flink -> function that returns the reading of its values."""
