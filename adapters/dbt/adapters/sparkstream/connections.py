@@ -84,7 +84,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
 
     @contextmanager
     def _placing(self) -> Iterator[None]:
-        """Gives Spark's error about a statement the place in the user's file."""
+        """Adds the place in the user's file to Spark's error about a statement."""
         comment = self.query_header.comment if self.query_header is not None else None
         header = comment.add("") if comment is not None and not comment.append else ""
         with self.texts.placing(self.node or getattr(self._thread, "named", None), header, self.project):

@@ -46,8 +46,8 @@ class SparkStreamCredentials(SparkCredentials):
         database: the [catalog](../catalogs.md) of tables and sources whose configs name none, such as `lake` in
             `lake.shop.bids`; None for the catalog that sessions are in.
         connect_url: address of Spark Connect, such as `sc://127.0.0.1:15002`; with `method: connect`, `host`, `port`,
-            `token`, `use_ssl` and `user` say the same in pieces.
-        optimize: whether window queries are rewritten to faster ones with the same rows, and Spark's fast frames are
+            `token`, `use_ssl` and `user` are the same in pieces.
+        optimize: True to rewrite window queries to faster ones with the same rows, and to switch Spark's fast frames
             on.
         max_windows: most windows of `hop` or `cumulate` that a row may be in: many of them fill Spark's memory.
         max_partial_matches: most partial matches that a `MATCH_RECOGNIZE` may hold: each row is compared with all.

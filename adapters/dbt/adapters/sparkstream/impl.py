@@ -102,7 +102,7 @@ class SparkStreamAdapter(Answers):
             optimize: True to let the optimiser rewrite it; None for the option of the model or of the target.
 
         Raises:
-            CompilationError: what is wrong, where, and how to write it.
+            CompilationError: it can't be translated; with the place and what to write.
         """
         return self.connections.written(sql, dialect or "spark", "the SQL in window_sql", arrival, optimize)
 
@@ -140,7 +140,7 @@ class SparkStreamAdapter(Answers):
             model: the model's id.
             sql: the batch's query.
             relation: the model's table.
-            start: when the batch begins, as dbt says it.
+            start: when the batch begins, in dbt's UTC.
             end: when it ends.
         """
         manifest: Any = self.get_macro_resolver()

@@ -1,4 +1,4 @@
-"""The batches of microbatch models, for windows that stand in the SQL itself; the macros have the same in Jinja."""
+"""The batches of microbatch models, for windows in the SQL itself; the macros do the same in Jinja."""
 
 from __future__ import annotations
 

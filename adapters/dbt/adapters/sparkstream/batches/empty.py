@@ -1,4 +1,4 @@
-"""Batches of a microbatch model that have no rows: which they are is asked once for all batches of a run."""
+"""Batches of a microbatch model that have no rows: Spark is asked for them once for all batches of a run."""
 
 from __future__ import annotations
 

@@ -107,11 +107,11 @@ def batches(
     Args:
         adapter: the adapter.
         name: the model's name, or `package.name`.
-        before: how much earlier than a batch the rows of inputs may be that it reads, such as `'1 hour'`.
+        before: how much earlier than a batch the inputs' rows that it reads may be, such as `'1 hour'`.
         after: how much later.
         since: the first batch, by a time in it; the model's `begin` if None.
         until: the time before which batches have to end; now if None.
-        check: whether to run the query of each batch that seems to be missing, as it may give no rows.
+        check: True to run the query of each batch that seems to be missing, as it may give no rows.
 
     Returns:
         `model`, `batches` (a dict for each, see `Batch.told`), and `unknown`: reasons why the list may be incomplete.

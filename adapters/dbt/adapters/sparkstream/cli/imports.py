@@ -1,4 +1,4 @@
-"""`sparkstream import`: a dbt project of what is written for another system."""
+"""`sparkstream import`: a dbt project of a script for another system."""
 
 from __future__ import annotations
 

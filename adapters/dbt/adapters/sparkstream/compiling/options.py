@@ -60,7 +60,7 @@ class Options:
         return bool(skewed)
 
     def limits(self) -> AbstractContextManager[None]:
-        """The bounds on what the SQL may ask of Spark."""
+        """Context in which SQL may have as many windows for a row, and partial matches, as the node allows."""
         return at_most(self._most("max_windows"), self._most("max_partial_matches"))
 
     def _most(self, key: str) -> int:

@@ -61,7 +61,7 @@ class PythonModel(PythonJobHelper):
     Args:
         models: the models of the dbt run.
         submission_method: `session` or `connect`.
-        parsed_model: the model as dbt knows it.
+        parsed_model: dbt's node of the model.
         credentials: the profile.
     """
 

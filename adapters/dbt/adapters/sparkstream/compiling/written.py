@@ -1,4 +1,4 @@
-"""Memory of connections while dbt compiles: the SQL in a node's file, and a row that a macro asks for."""
+"""State of connections while dbt compiles: the SQL in a node's file, and the row of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A templater for sqlfluff, `templater = sparkstream`: Jinja as dbt has it, and a name where a window stands.
+"""A templater for sqlfluff, `templater = sparkstream`: Jinja as dbt has it, and a name in place of a window.
 
 sqlfluff knows neither islands nor what the macros write. Each becomes a name of a table or a column, which stands where
 the window stood, so that all around it is linted and fixed.

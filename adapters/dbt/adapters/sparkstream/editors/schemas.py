@@ -1,6 +1,6 @@
 """JSON schemas for editors: of profiles, of models' YAML files, and of `dbt_project.yml`.
 
-The names of keys come from where the adapter checks them, and so do the words that a key may be.
+The names of keys, and the words that are allowed as values, come from the adapter's own checks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Some rows of what a window reads, and which windows they are in: both asked of Spark."""
+"""A sample of a window's input, and the windows that its rows are in: Spark computes both."""
 
 from __future__ import annotations
 

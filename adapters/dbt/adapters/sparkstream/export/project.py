@@ -96,7 +96,7 @@ class Build:
         return self.outcome
 
     def write(self) -> int:
-        """Writes what was planned.
+        """Writes the planned files.
 
         Returns:
             The number of files.

@@ -1,4 +1,4 @@
-"""A node's template as Spark SQL, with marks for what is to be a template again."""
+"""Rendering of a node's template to Spark SQL, with marks where the result is to have Jinja again."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Renderer:
         Args:
             node: the node.
             template: its template, or one that differs from it in marks.
-            marks: gives the marks of relations.
+            marks: makes the marks of relations.
             incremental: value of `is_incremental()`.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Secrets of a script: what isn't known to be harmless. They become variables of the environment."""
+"""Secrets of a script: values that aren't known to be harmless. They become variables of the environment."""
 
 from __future__ import annotations
 

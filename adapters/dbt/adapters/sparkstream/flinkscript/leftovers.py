@@ -21,7 +21,7 @@ class Leftover:
         what: the statement or setting, in a few words, without secrets.
         line: its line in the script; None for a setting.
         why: why it isn't there, in Markdown.
-        instead: what to do, likewise.
+        instead: advice, in Markdown.
     """
 
     what: str

@@ -31,7 +31,7 @@ class Text:
     """A text of a model, with its Jinja and without.
 
     Attributes:
-        jinja: as it stands in the model.
+        jinja: the text in the model.
         plain: with names in the place of ref() and source(), for the translator.
     """
 
@@ -47,7 +47,7 @@ _WORDS = frozenset(keyword.split()[0] for keyword in Flink.Tokenizer.KEYWORDS)
 
 
 def named(name: str) -> str:
-    """A name as it can stand in SQL: in backticks where it is a word of SQL, too."""
+    """A name for SQL: in backticks if it is a word of SQL, too."""
     return backticked(name) if name.upper() in _WORDS else flink_name(name)
 
 
@@ -181,7 +181,7 @@ class Parsed:
         return True, (begin, last), time.name if isinstance(time, exp.Column) else ""
 
     def rendered(self, relation: Callable[[Use], Text]) -> Text:
-        """The query's text with what it reads replaced.
+        """The query's text with the names of its inputs replaced.
 
         Args:
             relation: returns the text in place of a name.

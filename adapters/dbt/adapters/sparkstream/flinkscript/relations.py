@@ -16,13 +16,13 @@ SOURCE = "inputs"
 
 @dataclass
 class Inlining:
-    """A streaming query in the making: views over streams become its CTEs, as Flink has it.
+    """A streaming query while it is written: views over streams become its CTEs, as in Flink.
 
     Attributes:
         timed: True if only tables with a watermark are read as streams.
         ctes: name -> query, in the order in which they need each other.
         streams: the relations that are read as streams, by the name that the query has for them.
-        tables: the other tables, likewise.
+        tables: the other relations, by the name that the query has for them.
     """
 
     timed: bool

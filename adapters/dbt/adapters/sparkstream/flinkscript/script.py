@@ -96,7 +96,7 @@ def _secret_pairs(text: str, tokens: Tokens) -> Iterator[tuple[str, str]]:
 
 
 def _is_hidden(key: str, value: str) -> bool:
-    """True if a value isn't known to be harmless; a short one, as comments have, too, only under a secret key."""
+    """True if a value isn't known to be harmless; a short one, like words of comments, only under a secret's name."""
     if not names.is_secret(key) and len(value) < _LONG:
         return False
     return not (is_harmless(key, value) or is_harmless_setting(key, value))
@@ -174,7 +174,7 @@ class Statement:
 
     Attributes:
         tokens: its tokens, without the semicolon.
-        comment: what stands between the statement before and this one: comments, as they are written.
+        comment: the comments between the statement before and this one, as they are written.
     """
 
     tokens: Tokens

@@ -46,7 +46,7 @@ class WatermarkDefinition:
 
     Attributes:
         column: the time column.
-        delay: how late a row may be.
+        delay: longest time by which a row may be late.
     """
 
     column: str
@@ -59,15 +59,15 @@ class TableDefinition:
 
     Attributes:
         name: its full name.
-        span: where its name stands.
+        span: the place of its name.
         columns: in order.
-        watermark: None where it has none, or one that isn't a time less an interval.
-        watermark_fault: why the watermark isn't known, and where it stands.
+        watermark: None if it has none, or another expression than a time less an interval.
+        watermark_fault: why the watermark isn't known, and its place.
         options: of WITH. Once the script is read, those that are known to hold no secret.
         secrets: the other ones, once the script is read.
         partitions: of PARTITIONED BY.
         keys: of PRIMARY KEY.
-        comment: what COMMENT says.
+        comment: the text of COMMENT.
         remark: the comments before the statement.
     """
 

@@ -1,4 +1,4 @@
-"""The texts of queries, as batches and as streams read what they name."""
+"""The texts of queries, whose inputs are read as tables or as streams."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Texts:
     def _lookups(self, read: list[tuple[Use, Relation]], proctimes: set[str]) -> list[Span]:
         """Places of FOR SYSTEM_TIME AS OF with processing time: the join reads a table as it is when a row comes.
 
-        A table of Kafka has all versions of its rows, and no such time tells which one is meant.
+        A table of Kafka has all versions of its rows, and a processing time chooses none of them.
         """
         names = {name.casefold() for name in proctimes}
         tables = self._job.tables

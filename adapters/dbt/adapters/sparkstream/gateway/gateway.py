@@ -1,4 +1,4 @@
-"""Listens for clients, and hands on what they and Spark say to each other."""
+"""Listens for clients, and forwards the messages between them and Spark."""
 
 from __future__ import annotations
 
@@ -148,11 +148,11 @@ def _pour(spark: socket.socket, client: socket.socket) -> None:
 
 
 class _Describer:
-    """A second connection to Spark's server, which asks in the client's session for columns of tables.
+    """A second connection to Spark's server, which reads the columns of tables in the client's session.
 
     Args:
         behind: host and port.
-        login: the client's, where it has one.
+        login: the client's, or None.
     """
 
     def __init__(self, behind: tuple[str, int], login: Login | None) -> None:

@@ -47,7 +47,7 @@ class _Block:
 
     @classmethod
     def read(cls, sql: str, begin: int) -> _Block | None:
-        """The block that begins at a place in a statement; None where none does, as in a string or a comment."""
+        """The block that begins at a place in a statement; None if none does, as in a string or a comment."""
         header, closed, _ = sql[begin + len(BLOCK) :].partition(") ")
         dialect, *others = (part.strip() for part in header.split(","))
         options: dict[str, Any] = dict(part.partition(" => ")[::2] for part in others[1:])

@@ -1,4 +1,4 @@
-"""Thrift's messages as bytes: what a client sends is read message by message, and changed in no place but one."""
+"""Thrift's messages as bytes: a client's bytes are read message by message; only the statement in them is changed."""
 
 from __future__ import annotations
 

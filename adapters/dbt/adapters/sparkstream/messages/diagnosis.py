@@ -18,7 +18,7 @@ OLDEST_CLIENT = (4, 0)
 """The oldest pyspark that this adapter is made for, as `pyproject.toml` says."""
 
 OLDEST_SERVER = (4, 0)
-"""The oldest Spark whose SQL has what windows are translated to."""
+"""The oldest Spark with all SQL that windows are translated to."""
 
 
 def check(environment: Environment, spark_version: Callable[[], str]) -> None:
@@ -26,7 +26,7 @@ def check(environment: Environment, spark_version: Callable[[], str]) -> None:
 
     Args:
         environment: the Spark that the profile leads to.
-        spark_version: asks Spark for its version.
+        spark_version: returns Spark's version.
 
     Raises:
         DbtRuntimeError: something is missing; with what to do.

@@ -24,7 +24,7 @@ _IN_PYTHON = re.compile(
     r"|\[PYTHON_EXCEPTION\] [^\n]{0,500}?Found error inside foreachBatch Python process: )"
     rf"(?={re.escape(PYTHON_TRACE)}\n)"
 )
-"""The words of py4j, and of Spark Connect, before the trace of what fails in a sink."""
+"""The words of py4j, and of Spark Connect, before the trace of an error in a sink."""
 _PYTHON_FAILED = "SQLSTATE: 38000"
 """The end of Spark's words about a trace of Python's, which has no place in SQL."""
 _RAISED = re.compile(r"^(?:\w+\.)*\w+: .*", re.MULTILINE | re.DOTALL)
@@ -114,7 +114,7 @@ class Fault:
 
     @classmethod
     def of(cls, error: BaseException | str) -> Fault:
-        """The fault in what pyspark, PyHive or dbt-spark has raised, or in the text of a Thrift server."""
+        """The fault of an exception of pyspark, PyHive or dbt-spark, or of the text of a Thrift server."""
         error = _captured(_given(error))
         message = error if isinstance(error, str) else _message(error)
         if hasattr(error, "getCondition"):

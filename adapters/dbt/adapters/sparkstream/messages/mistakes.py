@@ -1,4 +1,4 @@
-"""Mistakes in the calls of our macros and tests: where in the user's file they stand, and what was meant.
+"""Mistakes in the calls of our macros and tests: their places in the user's file, and what was meant.
 
 A macro stops with `tumble's size is not a text: 10`. dbt adds the macros that it was in, whose files the user has not
 written. Here the line of the call takes their place.
@@ -38,8 +38,8 @@ class Argument:
     """An argument in a template.
 
     Attributes:
-        name: what it is called; None where it is known by its position alone.
-        start: where its value begins, in characters from the beginning of the template.
+        name: its name; None if it isn't known.
+        start: begin of its value, in characters from the beginning of the template.
         text: its value as it is written.
     """
 

@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.core.errors import Finding
 from dbt.adapters.sparkstream.sql.core.traced import Span, Traced
 
 _OF_DBT = re.compile(r"\{\{[-+]?\s*(ref|source|this)\b")
-"""An expression that gives a relation's name: to its author, it is the name."""
+"""A Jinja expression for a relation's name: to the SQL's author, it is the name."""
 _WORD = re.compile(r"[\w.`]+|\S?")
 
 

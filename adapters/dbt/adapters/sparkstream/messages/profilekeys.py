@@ -1,4 +1,4 @@
-"""Keys and values of a profile that dbt takes without a word, or refuses without saying which."""
+"""Checks of a profile's keys and values: dbt ignores unknown keys, and refuses values without naming their key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The playground's page, and what comes back for a query: HTML that loads nothing."""
+"""The playground's page, and the answer to a query: HTML that loads nothing."""
 
 from __future__ import annotations
 

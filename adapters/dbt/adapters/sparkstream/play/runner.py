@@ -113,7 +113,7 @@ class Runner:
 
         Raises:
             PlayError: a table or the query can't be run; the message says why.
-            TranslationError: what is wrong, where and how to write it.
+            TranslationError: the query can't be translated; with the place and what to write.
         """
         with self._one:
             session = self.start().newSession()
@@ -125,7 +125,7 @@ class Runner:
 
 
 def _close(session: SparkSession) -> None:
-    """Takes the functions that lead out of Spark from a session, whatever way a query may name them."""
+    """Removes the functions that lead out of Spark from a session, by whatever name a query may call them."""
     registry = session._jsparkSession.sessionState().functionRegistry()
     builtin = registry.listFunction().head()
     for name in _CLOSED:
@@ -255,7 +255,7 @@ class _Query:
         return Result(tuple(names), tuple(rows[:MOST_ROWS]), len(rows) > MOST_ROWS)
 
     def _check_parsed(self, sql: str) -> None:
-        """Raises PlayError where a statement isn't a query: one that Spark takes alone, but not in parentheses."""
+        """Raises PlayError for a statement that is no query: Spark parses it alone, but not in parentheses."""
         from pyspark.errors import ParseException
 
         parser = self._session._jsparkSession.sessionState().sqlParser()

@@ -1,4 +1,4 @@
-"""Everything that dbt says, without secrets: its logs, its exceptions, and the results of its nodes.
+"""Removal of secrets from dbt's output: its logs, its exceptions, and the results of its nodes.
 
 dbt has no public place for that. It has one list of logs, which get each event in turn before other listeners do, one
 function that its exceptions give their messages to, and one that makes a node's result. They are used where they are

@@ -32,7 +32,7 @@ _ENDS = re.compile(
     r"|principal|protocol|providers?|region|schema|scope|timezone|type|ur[il]s?|user(?:name)?|version|warehouse|zone",
     re.IGNORECASE,
 )
-"""Last words of names that say what is behind them, and that it is no secret."""
+"""Last words of names that show what their value is, and that it is no secret."""
 _LAST_WORD = re.compile(r"(?:(?:User|Driver)Name|[A-Z][a-z]+|(?<![a-z])[a-z]+|[A-Z]+)\Z")
 
 _COMMON = re.compile(

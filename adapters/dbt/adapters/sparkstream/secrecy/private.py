@@ -99,7 +99,7 @@ def opened(path: Path, flags: int = os.O_WRONLY) -> int:
 
     Args:
         path: the file.
-        flags: what else to do; without O_APPEND and O_RDWR, its old content goes.
+        flags: flags of `os.open`; without O_APPEND and O_RDWR, its old content goes.
 
     Raises:
         NotOurs: it is another user's, has further hard links, or is no regular file.

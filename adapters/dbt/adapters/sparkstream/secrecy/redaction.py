@@ -1,8 +1,8 @@
 """Secrets, kept out of what people and files get to see: profiles, errors, logs and the process list.
 
 Values come first: each value that a secret key of the profile, of its settings, of a source or sink, or that a variable
-`DBT_ENV_SECRET_...` has is known, and is replaced wherever it stands. Patterns come second, for secrets that nobody has
-told. Data can fill the text, so each step reads it once: no expression here goes back further than a bound.
+`DBT_ENV_SECRET_...` has is known, and is replaced wherever it is. Patterns come second, for secrets that aren't known.
+Data can fill the text, so each step reads it once: no expression here goes back further than a bound.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SCHEME = re.compile(
     r"|\bmysql\w{0,10}\s[^\n]{0,200}?\s-p(\S{1,200})",
     re.IGNORECASE,
 )
-"""Credentials as HTTP sends them, behind the name of their scheme; tokens that show by themselves what they are."""
+"""Credentials as HTTP sends them, after the name of their scheme; and tokens that are recognised by their form."""
 _KEY = re.compile(r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----).*?(-----END |\Z)", re.DOTALL)
 _ITEM = re.compile(
     r"(?<![\w.$-])([\w.$-]+)\s{0,20}=\s{0,20}(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|([^\s;\"']+))", re.DOTALL
@@ -134,13 +134,13 @@ def _found_as(value: str) -> str:
 def redacted(text: str, known: frozenset[str] = frozenset(), hidden: str = HIDDEN) -> str:
     """A text with `*****` for the secrets in it.
 
-    These are: values that were learnt; values behind names that say so (`password=...`, `'password' = '...'`); logins
-    before a host (`//me:...@host`); what HTTP has as credentials (`Bearer ...`); private keys; in addresses of Spark
+    These are: values that were learnt; values after names that look secret (`password=...`, `'password' = '...'`);
+    logins before a host (`//me:...@host`); HTTP's credentials (`Bearer ...`); private keys; in addresses of Spark
     Connect, all parameters that aren't known to be harmless.
 
     Args:
         text: the text.
-        known: further values, as `forms_of` gives them.
+        known: further values, by `forms_of`.
         hidden: the text in place of a secret.
     """
     if known := _known | known:

@@ -1,4 +1,4 @@
-"""The places of secrets in a text that nobody has told: behind names that say so, and before a host in an address.
+"""Places of unknown secrets in a text: after names that look secret, and before a host in an address.
 
 Data can fill the text, so it is read once: no expression here goes back further than a bound.
 """
@@ -61,7 +61,7 @@ CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
 
 
 def spans(text: str) -> Iterator[tuple[int, int]]:
-    """The places of values whose names say that they are secret, and of passwords before a host, in their order."""
+    """Places of values whose names look secret, and of passwords before a host, in their order."""
     logins = _logins(text)
     login = next(logins, None)
     at = 0
