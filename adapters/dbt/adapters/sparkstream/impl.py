@@ -335,7 +335,7 @@ class SparkStreamAdapter(Answers):
             return self._streaming.planned(node, node.compiled_code)
 
     def compiled_stream(self, node: Any, sql: str) -> str:
-        """Text that dbt shows as a streaming model's compiled SQL."""
+        """Query of a streaming model; the description of its plan in `dbt compile` and `dbt docs generate`."""
         return self._streaming.compiled(node, sql)
 
     def cancel_open_connections(self) -> Any:

@@ -68,7 +68,7 @@ def _translating(original: Any) -> Any:
 
 
 def _translated(node: Any, subject: Any, adapter: Any) -> str:
-    """Spark SQL of a node whose template is rendered; for a streaming model, the text that dbt shows."""
+    """Spark SQL of a node whose template is rendered; for a streaming model, `compiled_stream`."""
     if adapter.streams(node):
         shown: str = adapter.compiled_stream(node, node.compiled_code)
         return shown

@@ -70,7 +70,7 @@ class Fold:
     Attributes:
         row: id of this row.
         step: distance from one window to the next below it.
-        y: place of the note about that.
+        y: place of the note about the others.
         text: this note, with `{place}` and `{shown}` to fill in for another row.
         note: this note for the row.
     """

@@ -47,7 +47,7 @@ _WORDS = frozenset(keyword.split()[0] for keyword in Flink.Tokenizer.KEYWORDS)
 
 
 def named(name: str) -> str:
-    """A name for SQL: in backticks if it is a word of SQL, too."""
+    """A name for SQL, in backticks where it needs them: a word of SQL does, too."""
     return backticked(name) if name.upper() in _WORDS else flink_name(name)
 
 
