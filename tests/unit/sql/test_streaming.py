@@ -671,6 +671,34 @@ def test_distinct_values_in_other_places() -> None:
     )
 
 
+HIGHEST = (
+    f"WITH c AS ({COUNTS}), m AS (SELECT {BOUNDS}, max(n) AS n FROM c GROUP BY {BOUNDS}) SELECT c.* FROM c JOIN m "
+    "ON c.window_start = m.window_start AND c.window_end = m.window_end AND c.n = m.n"
+)
+
+
+def test_the_groups_with_the_highest_value_are_ranked_when_they_are_closed() -> None:
+    found, plain = in_utc(HIGHEST), in_utc(HIGHEST, optimize=False)
+    assert (len(found.stages), found.read_once, found.meets) == (1, True, False)
+    assert found.query == f"WITH c AS ({COUNTS.replace(TUMBLE, '__tumble_1')})\nSELECT * FROM c"
+    assert isinstance(found.ending, OnClosed)
+    assert "rank() OVER (PARTITION BY window_start, window_end ORDER BY n DESC)" in found.ending.query
+    assert found.ending.query.startswith("SELECT c.* FROM (")  # nothing reads m any more
+    assert found.keeps == ("ranks",) and found.late == plain.late
+    assert (len(plain.stages), plain.meets, plain.keeps) == (2, True, ())
+
+
+def test_what_ranks_would_not_stream_stays_a_join() -> None:
+    sql = f"SELECT * FROM ({HIGHEST}) AS h JOIN r ON h.k = r.k AND h.window_end = r.ts"
+    columns = {"ts": "timestamp", "k": "string", "v": "bigint"}
+    found, plain = (
+        plan_of(sql, streams=["s", "r"], schema={"s": columns, "r": columns}, optimize=optimize)
+        for optimize in (True, False)
+    )
+    assert replace(found, decisions=()) == replace(plain, decisions=())
+    assert found.meets
+
+
 def test_who_reads_a_stream_once() -> None:
     assert plan(COUNTS).read_once
     assert plan(f"WITH a AS (SELECT * FROM s), b AS ({COUNTS.replace('(s', '(a')}) SELECT * FROM b").read_once

@@ -24,7 +24,9 @@ from dbt.adapters.sparkstream.sql.streaming.names import (
     Streams,
     ctes_of,
     may_be_null,
+    only,
     with_clause,
+    with_only,
 )
 from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches, row_matches
 from dbt.adapters.sparkstream.sql.streaming.sessions import RowSessions, row_sessions
@@ -142,30 +144,9 @@ class Cut:
                 # The cut is within a CTE that stays: take out the CTEs before it.
                 cut_at = min(span for span in kept if span[0] <= inner[0] and inner[1] <= span[1])[0]
                 before = [span for span in kept if span[1] <= cut_at]
-                yield from _only(before, (min(spans)[0], cut_at), ", " if before else "")
-            elif kept:
-                yield from _only(kept, (min(spans)[0], max(spans)[1]))
+                yield from only(before, (min(spans)[0], cut_at), ", " if before else "")
             else:
-                token = max(
-                    (t for t in self.source.tokens if t.end < min(spans)[0] and t.text.upper() == "WITH"),
-                    key=lambda t: t.start,
-                )
-                yield (token.start, max(spans)[1]), ""
-
-
-def _only(kept: list[Span], of: Span, end: str = "") -> Iterator[tuple[Span, str]]:
-    """Edits that leave a list in a span, of nothing but some pieces of it.
-
-    Args:
-        end: the text behind the last of the pieces.
-    """
-    at, between = of[0], ""
-    for start, behind in kept:
-        if start > at:
-            yield (at, start), between
-        at, between = behind, ", "
-    if of[1] > at:
-        yield (at, of[1]), end
+                yield from with_only(kept, with_, self.source)
 
 
 def find_cut(

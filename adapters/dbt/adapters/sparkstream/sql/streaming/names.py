@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item, sources
-from dbt.adapters.sparkstream.sql.core.source import Source
+from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import within
 
 END = "window_end"
@@ -121,6 +121,32 @@ def with_clause(source: Source, *nodes: exp.Expr) -> str:
     """`WITH ... ` with the CTEs that nodes need, as they are written by now; empty where they need none."""
     spans = sorted({source.span(cte) for node in nodes for cte in ctes_of(node)})
     return "WITH " + ", ".join(source.render(span) for span in spans) + "\n" if spans else ""
+
+
+def with_only(kept: list[Span], with_: exp.With, source: Source) -> Iterator[tuple[Span, str]]:
+    """Edits that leave a WITH with nothing but the CTEs at some spans; without any, WITH goes, too."""
+    spans = [source.span(cte) for cte in with_.expressions]
+    whole = min(spans)[0], max(spans)[1]
+    if kept:
+        yield from only(kept, whole)
+        return
+    word = max((t for t in source.tokens if t.end < whole[0] and t.text.upper() == "WITH"), key=lambda t: t.start)
+    yield (word.start, whole[1]), ""
+
+
+def only(kept: list[Span], of: Span, end: str = "") -> Iterator[tuple[Span, str]]:
+    """Edits that leave a list in a span, of nothing but some pieces of it.
+
+    Args:
+        end: the text behind the last of the pieces.
+    """
+    at, between = of[0], ""
+    for start, behind in kept:
+        if start > at:
+            yield (at, start), between
+        at, between = behind, ", "
+    if of[1] > at:
+        yield (at, of[1]), end
 
 
 def may_be_null(column: exp.Column, select: exp.Select) -> bool:

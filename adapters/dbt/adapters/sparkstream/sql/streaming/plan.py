@@ -11,7 +11,7 @@ query that works window by window gives the same on the closed rows of one micro
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -42,6 +42,7 @@ from dbt.adapters.sparkstream.sql.streaming.joins import joins_as_spark_has_them
 from dbt.adapters.sparkstream.sql.streaming.keptstate import keep_slices
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of, with_clause
 from dbt.adapters.sparkstream.sql.streaming.openwindows import EMIT_OPEN, UPDATE, keep_windows
+from dbt.adapters.sparkstream.sql.streaming.ranks import joins_by_rank, without_unread_ctes
 from dbt.adapters.sparkstream.sql.streaming.readonce import ctes_as_subqueries
 from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
@@ -70,6 +71,7 @@ class StreamPlan:
         joined: whether rows of one stream wait for rows of another stream, by their times.
         held: whether the stream holds all rows back until their window is closed, and drops rows that come later.
         meets: whether rows of a stream meet rows of another stream, or of the same, in a join.
+        ranked: whether ranks of closed rows take the place of a join.
     """
 
     stages: tuple[Stage, ...]
@@ -88,6 +90,7 @@ class StreamPlan:
     joined: bool = False
     held: bool = False
     meets: bool = False
+    ranked: bool = False
 
     @property
     def slices(self) -> bool:
@@ -101,10 +104,10 @@ class StreamPlan:
 
     @property
     def keeps(self) -> tuple[str, ...]:
-        """Names of what a run keeps outside Spark's state: `slices`, and `open` or `corrected` for windows."""
+        """Names of forms of the state: `slices`, `open` or `corrected` windows, `ranks` without the sides of a join."""
         ending = self.ending
         if not isinstance(ending, OnSlices):
-            return ()
+            return ("ranks",) if self.ranked else ()
         has = {"slices": self.slices, "open": ending.open is not None, "corrected": ending.corrected is not None}
         return tuple(name for name, is_kept in has.items() if is_kept)
 
@@ -169,7 +172,7 @@ def plan(
     """
     found: list[TranslationWarning] = []
 
-    def work() -> StreamPlan:
+    def work(ranks: bool = False) -> StreamPlan:
         found.clear()
         return _planned(
             sql,
@@ -178,6 +181,7 @@ def plan(
             schema,
             utc=utc,
             optimize=optimize,
+            ranks=ranks,
             shows_open=shows_open,
             corrects=corrects,
             arrival=arrival,
@@ -185,7 +189,12 @@ def plan(
             warn=found.append,
         )
 
-    result = netted(sql, dialect, work)
+    def optimized() -> StreamPlan:
+        with suppress(TranslationError):  # a query around the join may be refused above OVER, and not above a join
+            return work(ranks=True)
+        return work()
+
+    result = netted(sql, dialect, optimized if optimize else work)
     for warning in found:
         warn(warning)
     return result
@@ -199,6 +208,7 @@ def _planned(
     *,
     utc: bool,
     optimize: bool,
+    ranks: bool,
     shows_open: bool,
     corrects: bool,
     arrival: str | None,
@@ -231,6 +241,9 @@ def _planned(
         strict = dialect == "flink"
         rewritten(lambda tree, source, _: group_functions(tree, source, resolver, feeds, strict=strict))
         while strict and rewritten(lambda tree, source, _: session_filters(tree, source, resolver)):
+            pass
+        ranked = ranks and rewritten(joins_by_rank, resolver)
+        while ranked and rewritten(without_unread_ctes):
             pass
         for warning in statement.warnings(schema):
             warn(warning)
@@ -272,6 +285,7 @@ def _planned(
             waits_longer=waits_longer,
             by_instant=windows.by_instant,
             joined=bool(joins.sides),
+            ranked=ranked,
         )
         end = _end(resolver.columns(tree), source, tree) if corrects else None
         kept, decisions = keep_slices(statement, names, schema, cut, utc=utc, optimize=optimize, corrects=corrects)
