@@ -16,11 +16,13 @@ row becomes several, told apart by a number: 0 for the aggregates of all rows, a
     )
     GROUP BY __key_1
 
+Values that several aggregates filter in different ways are one list: `bool_or(condition)` is with each value.
 DISTINCT and GROUP BY take the same values for equal, so this is exact for all types and all aggregates.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -29,7 +31,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
+from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import key_parts
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -47,6 +49,17 @@ _NO_COPY = -1
 def has_distinct(select: exp.Select) -> bool:
     """True if a query itself has an aggregate of DISTINCT values, and groups."""
     return bool(select.args.get("group")) and any(node.arg_key != "distinct" for node in own(select, exp.Distinct))
+
+
+def shares_values(select: exp.Select) -> bool:
+    """True if aggregates of the same DISTINCT values in a query have different FILTERs."""
+    found: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    for distinct in own(select, exp.Distinct):
+        if distinct.arg_key != "distinct":
+            filter_ = enclosing(distinct, exp.Filter)
+            values = tuple(normal_form(value) for value in distinct.expressions)
+            found[values].add("" if filter_ is None else normal_form(filter_.expression))
+    return any(len(filters) > 1 for filters in found.values())
 
 
 def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> None:
@@ -145,20 +158,13 @@ class _Writer:
             self._keys.setdefault(normal_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
         self._inner: list[str] = []
         self._plain: dict[str, str] = {}
-        self._lists: dict[tuple[tuple[str, ...], str | None], int] = {}
+        self._lists: dict[tuple[str, ...], dict[str | None, str]] = {}
         self._groupings: dict[str, str] = {}
-        outside = [item.unalias() for item in select.expressions]
-        if select.args.get("having"):
-            outside.append(select.args["having"].this)
-        calls = [call for node in outside for call in self._calls(node)]
-        self._all_rows = any(next(self._distincts(call), None) is None for call in calls)
-        conditions = {self._list(call) for call in calls if next(self._distincts(call), None) is not None}
-        # With grouping sets too: a value that is a key as well would be one in all of them.
-        filtered = any(condition for _, condition in conditions)
-        self._copies = self._all_rows or len(conditions) > 1 or filtered or self._has_sets
+        self._all_rows = False
 
     def written(self) -> str:
         """The query, when the edits within it are made."""
+        self._read_aggregates()
         block, clauses = self._block, self._block.clauses
         items = [self._item(item, span) for item, span in zip(self._select.expressions, block.projections, strict=True)]
         having = ""
@@ -166,11 +172,16 @@ class _Writer:
             start, end = clauses["having"]
             pieces = self._pieces(self._select.args["having"].this)
             having = f"\nHAVING {block.text(block.trim((start + len('having'), end)), pieces)}"
-        values, names = [], []
-        for (expressions, _), number in self._lists.items():
+        values, names, numbers, flags = [], [], ["0"] if self._all_rows else [], []
+        for number, (expressions, filters) in enumerate(self._lists.items(), 1):
             for i, expression in enumerate(expressions, 1):
                 values.append(f"CASE WHEN __copy = {number} THEN {expression} END" if self._copies else expression)
                 names.append(_value(number, i))
+            conditions = [condition for condition in filters if condition is not None]
+            if len(filters) > 1:
+                flags += [f"bool_or({condition}) AS {filters[condition]}" for condition in conditions]
+            some = " OR ".join(f"({c})" for c in conditions) if len(conditions) > 1 else "".join(conditions)
+            numbers.append(str(number) if None in filters else f"IF(coalesce({some}, FALSE), {number}, {_NO_COPY})")
         added = [*(["__copy"] if self._copies else []), *values]
         group = self._select.args["group"]
         inner = [f"{self._key_text(key)} AS {name}" for key, name in self._named_keys()]
@@ -180,12 +191,9 @@ class _Writer:
         inner += [f"{ids.get(text, text)} AS {name}" for text, name in self._groupings.items()]
         inner += ["__copy"] if self._copies else []
         inner += [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
-        inner += [f"{text} AS {name}" for text, name in self._plain.items()]
+        inner += [*flags, *(f"{text} AS {name}" for text, name in self._plain.items())]
         lines = ["SELECT " + ", ".join(inner), block.text(clauses["from"])]
         if self._copies:
-            numbers = ["0"] if self._all_rows else []
-            for (_, condition), number in self._lists.items():
-                numbers.append(f"IF(coalesce({condition}, FALSE), {number}, {_NO_COPY})" if condition else str(number))
             lines.append(f"LATERAL VIEW explode(array({', '.join(numbers)})) __copies AS __copy")
         if "where" in clauses:
             lines.append(block.text(clauses["where"]))
@@ -196,6 +204,30 @@ class _Writer:
         by = [*self._keys.values(), *(["__set"] if self._has_sets else []), *self._groupings.values()]
         rows = "\n".join(f"  {line}" for line in lines)
         return f"SELECT {', '.join(items)}\nFROM (\n{rows}\n)\nGROUP BY {', '.join(by)}{having}"
+
+    def _read_aggregates(self) -> None:
+        """Finds the lists: DISTINCT values -> condition of a FILTER, or None for all rows -> name of its flag."""
+        outside = [item.unalias() for item in self._select.expressions]
+        if self._select.args.get("having"):
+            outside.append(self._select.args["having"].this)
+        for call in (call for node in outside for call in self._calls(node)):
+            if next(self._distincts(call), None) is None:
+                self._all_rows = True
+                continue
+            values, condition = self._list(call)
+            filters = self._lists.setdefault(values, {})
+            filters.setdefault(condition, f"__is_{self._number(values)}_{len(filters) + 1}")
+
+    @property
+    def _copies(self) -> bool:
+        """True if each row becomes several."""
+        # With grouping sets too: a value that is a key as well would be one in all of them.
+        filtered = any(None not in filters for filters in self._lists.values())
+        return self._all_rows or len(self._lists) > 1 or filtered or self._has_sets
+
+    def _number(self, values: tuple[str, ...]) -> int:
+        """Number of a list of DISTINCT values, from 1 on."""
+        return list(self._lists).index(values) + 1
 
     # -- keys --------------------------------------------------------------------------------------
     def _named_keys(self) -> Iterator[tuple[exp.Expr, str]]:
@@ -283,24 +315,26 @@ class _Writer:
                 if filter_ is None:
                     text += " FILTER (WHERE __copy = 0)"
                 else:
-                    condition = self._source.span(filter_.expression.this)
-                    within = f"__copy = 0 AND ({self._source.render(condition)})"
-                    text = self._block.text(self._source.span(node), [(condition, within)])
+                    place = self._source.span(filter_.expression.this)
+                    within = f"__copy = 0 AND ({self._source.render(place)})"
+                    text = self._block.text(self._source.span(node), [(place, within)])
             name = self._plain.setdefault(text, f"__all_{len(self._plain) + 1}")
             return f"first({name}) FILTER (WHERE __copy = 0)"
-        listed = self._list(node)
-        number = self._lists.setdefault(listed, len(self._lists) + 1)
-        names = {value: _value(number, i) for i, value in enumerate(listed[0], 1)}
+        values, condition = self._list(node)
+        number, filters = self._number(values), self._lists[values]
+        names = {value: _value(number, i) for i, value in enumerate(values, 1)}
         given = [names.get(text, text) for text in map(self._source.rendered, distinct.expressions)]
         pieces = [(self._distinct_span(node, distinct), ", ".join(given))]
         for ordered in node.find_all(exp.Ordered):  # WITHIN GROUP has to order by the value itself
             text = self._source.rendered(ordered.this)
             pieces += [(self._source.span(ordered.this), names[text])] if text in names else []
         filter_ = node.find(exp.Filter)
+        flag = [filters[condition]] if condition is not None and len(filters) > 1 else []
+        chosen = " AND ".join([*([f"__copy = {number}"] if self._copies else []), *flag])
         if filter_ is not None:
-            pieces.append((self._source.span(filter_.expression.this), f"__copy = {number}"))
+            pieces.append((self._source.span(filter_.expression.this), chosen))
         text = self._block.text(self._source.span(node), pieces)
-        return text if filter_ is not None or not self._copies else f"{text} FILTER (WHERE __copy = {number})"
+        return text if filter_ is not None or not chosen else f"{text} FILTER (WHERE {chosen})"
 
 
 def _value(number: int, i: int) -> str:

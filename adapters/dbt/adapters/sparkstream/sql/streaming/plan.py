@@ -10,7 +10,7 @@ query that works window by window gives the same on the closed rows of one micro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
@@ -35,7 +35,7 @@ from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_f
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames, versions_as_frames
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
-from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
+from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, shares_values, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Direct, Ending, OnSlices, OnWindows
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
 from dbt.adapters.sparkstream.sql.streaming.joins import joins_as_spark_has_them
@@ -71,7 +71,7 @@ class StreamPlan:
         joined: whether rows of one stream wait for rows of another stream, by their times.
         held: whether the stream holds all rows back until their window is closed, and drops rows that come later.
         meets: whether rows of a stream meet rows of another stream, or of the same, in a join.
-        ranked: whether ranks of closed rows take the place of a join.
+        forms: names of what is in Spark's state in another form than in version 0.2.0.
     """
 
     stages: tuple[Stage, ...]
@@ -90,7 +90,7 @@ class StreamPlan:
     joined: bool = False
     held: bool = False
     meets: bool = False
-    ranked: bool = False
+    forms: tuple[str, ...] = ()
 
     @property
     def slices(self) -> bool:
@@ -104,10 +104,10 @@ class StreamPlan:
 
     @property
     def keeps(self) -> tuple[str, ...]:
-        """Names of forms of the state: `slices`, `open` or `corrected` windows, `ranks` without the sides of a join."""
+        """Names of forms of the state: `slices`, `open` or `corrected` windows, or those of `forms`."""
         ending = self.ending
         if not isinstance(ending, OnSlices):
-            return ("ranks",) if self.ranked else ()
+            return self.forms
         has = {"slices": self.slices, "open": ending.open is not None, "corrected": ending.corrected is not None}
         return tuple(name for name, is_kept in has.items() if is_kept)
 
@@ -268,6 +268,7 @@ def _planned(
         _apply(source, edits)
         read = names.read(tree)
         query, stages = _without_distinct(tree, source, names, cut, windows.stages)
+        forms = {"ranks": ranked, "values": any(shares_values(s) for s in _distinct(tree, names, cut))}
         late = _late(query, cut, windows, [_arrivals(side, kept.text, source, names) for side, kept in sides], read)
         found = StreamPlan(
             stages=tuple(stages),
@@ -285,7 +286,7 @@ def _planned(
             waits_longer=waits_longer,
             by_instant=windows.by_instant,
             joined=bool(joins.sides),
-            ranked=ranked,
+            forms=tuple(name for name, is_there in forms.items() if is_there),
         )
         end = _end(resolver.columns(tree), source, tree) if corrects else None
         kept, decisions = keep_slices(statement, names, schema, cut, utc=utc, optimize=optimize, corrects=corrects)
@@ -320,13 +321,19 @@ def _one_query(sql: str, dialect: str, streams: Streams) -> tuple[Statement, exp
     return statement, tree
 
 
+def _distinct(tree: exp.Expr, streams: Streams, cut: Cut | None) -> Iterator[exp.Select]:
+    """Queries with aggregates of DISTINCT values in the part that runs as a stream."""
+    for select in tree.find_all(exp.Select):
+        if (cut is None or cut.is_streamed(select)) and has_distinct(select) and streams.feeds_query(select):
+            yield select
+
+
 def _without_distinct(
     tree: exp.Expr, source: Source, streams: Streams, cut: Cut | None, stages: list[Stage]
 ) -> tuple[str, list[Stage]]:
     """The streaming query and its stages, with DISTINCT as the GROUP BY that a stream can do."""
     query = source.render() if cut is None else cut.streaming()
-    selects = (s for s in tree.find_all(exp.Select) if cut is None or cut.is_streamed(s))
-    if not any(has_distinct(select) and streams.feeds_query(select) for select in selects):
+    if not any(_distinct(tree, streams, cut)):
         return query, stages
     known = streams.with_views(stage.view for stage in stages)
     return without_distinct(query, known), [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
