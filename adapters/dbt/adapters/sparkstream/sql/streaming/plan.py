@@ -333,7 +333,7 @@ def _without_distinct(
 ) -> tuple[str, list[Stage]]:
     """The streaming query and its stages, with DISTINCT as the GROUP BY that a stream can do."""
     query = source.render() if cut is None else cut.streaming()
-    if not any(_distinct(tree, streams, cut)):
+    if not any(True for _ in _distinct(tree, streams, cut)):
         return query, stages
     known = streams.with_views(stage.view for stage in stages)
     return without_distinct(query, known), [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
