@@ -15,7 +15,7 @@ from dbt_common.events.event_manager_client import get_event_manager
 from dbt_common.events.logger import LineFormat, LoggerConfig
 
 from dbt.adapters.sparkstream.streaming.reports.terminal import ProgressLine
-from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, told
+from dbt.adapters.sparkstream.streaming.spark.progress import MicroBatch, Progress, batch_line
 from tests.lib.terminal import Terminal
 
 
@@ -101,15 +101,15 @@ def test_progress_in_words() -> None:
     at = datetime(2020, 4, 15, 8, 20, tzinfo=timezone.utc)
     first = MicroBatch(0, at, 2000, 1234, None, 12, 3072)
     second = MicroBatch(1, at, 500, 0, at, 1, 256)
-    assert told(first, "open window") == "micro-batch 0: 1,234 rows (617/s), 12 open windows, 3 KB of state"
-    assert told(second, "row waiting") == (
+    assert batch_line(first, "open window") == "micro-batch 0: 1,234 rows (617/s), 12 open windows, 3 KB of state"
+    assert batch_line(second, "row waiting") == (
         "micro-batch 1: 0 rows (0/s), watermark 2020-04-15 08:20:00 UTC, 1 row waiting, 256 B of state"
     )
-    assert Progress().told("Getting offsets", "open window") == "getting offsets"
+    assert Progress().line("Getting offsets", "open window") == "getting offsets"
     both = Progress()
     both.add(first)
     both.add(second)
-    assert both.told("Waiting for data to arrive", "open window") == (
+    assert both.line("Waiting for data to arrive", "open window") == (
         "1,234 rows in 2 micro-batches (493/s), watermark 2020-04-15 08:20:00 UTC, 1 open window, 256 B of state, "
         "waiting for data to arrive"
     )

@@ -77,7 +77,7 @@ class SparkStreamCredentials(SparkCredentials):
         try:
             super().validate(data)
         except ValidationError as error:
-            raise ValidationError(redacted(profilekeys.told(error, [str(m) for m in Method]))) from None
+            raise ValidationError(redacted(profilekeys.message(error, [str(m) for m in Method]))) from None
 
     @classmethod
     def translate_aliases(cls, kwargs: dict[str, Any], recurse: bool = False) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class EmptyBatches:
         with self._lock:  # of batches that run side by side, one asks
             known = self._known.get(key)
             if known is None or (known.since is not None and (since is None or since < known.since)):
-                known = self._known[key] = _Times(since, self._asked(read, size, since))
+                known = self._known[key] = _Times(since, self._with_rows(read, size, since))
         if known.found is None:
             return True
         from dbt.adapters.sparkstream.sql.passes.emptiness import TURN
@@ -83,7 +83,7 @@ class EmptyBatches:
         at = bisect_left(known.found, first + timedelta(microseconds=1) if read.since else first)
         return at < len(known.found) and known.found[at] < last
 
-    def _asked(self, read: Read, size: timedelta, since: datetime | None) -> Sequence[datetime] | None:
+    def _with_rows(self, read: Read, size: timedelta, since: datetime | None) -> Sequence[datetime] | None:
         """Hours or days with rows, in order, cut from texts: other functions read a TIMESTAMP_NTZ as an instant."""
         column, length = backticked(read.column), 13 if size == _HOUR else 10
         where = f" WHERE {column} >= TIMESTAMP_NTZ'{since}'" if since is not None else ""

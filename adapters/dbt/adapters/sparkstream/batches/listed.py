@@ -77,7 +77,7 @@ class Batch:
         has_rows = bool(self.inputs) or not self.knows_inputs
         return MISSING if has_rows and self.gives_rows is not False else EMPTY
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The batch for JSON; times in seconds since the epoch."""
         newest = max((found.written for found in self.inputs.values() if found.written is not None), default=None)
         return {
@@ -154,7 +154,7 @@ class _BatchList:
                 found.append(Batch(start, end, has.get(start), of_inputs, bool(inputs)))
         if check:
             found = [self._checked(batch) if batch.status == MISSING else batch for batch in found]
-        return {"model": node.name, "batches": [batch.told() for batch in found], "unknown": self._unknown}
+        return {"model": node.name, "batches": [batch.as_json() for batch in found], "unknown": self._unknown}
 
     def _periods(self, since: str | None, until: str | None) -> Iterator[tuple[datetime, datetime]]:
         """The batches that are over, as dbt cuts them: by its clock, which shows UTC."""

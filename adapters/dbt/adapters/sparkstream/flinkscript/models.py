@@ -161,7 +161,7 @@ class Models(Tables):
                 if insert.streaming:
                     body = self._as_stream(insert, table, parsed, relation, model) or body
             except TranslationError as error:
-                fault = self._told(error)
+                fault = self._line(error)
         relation.disabled = model.disabled = fault
         model.sql = body.jinja
         self.models.append(self._declared(model, table))

@@ -164,7 +164,7 @@ class Tables(Texts):
                 items.append(item)
             items += more
         except TranslationError as error:
-            fault = self._told(error)
+            fault = self._line(error)
         body = sql("SELECT\n  " + ",\n  ".join(items) + "\nFROM ") + relation.text
         config: dict[str, object] = {"materialized": materialized, "sql_dialect": "flink"}
         if table.watermark and materialized == "view":

@@ -53,7 +53,7 @@ class Texts:
         try:
             parsed = Parsed(self._text, query)
         except TranslationError as error:
-            return sql(self._text[slice(*query.span)]), self._told(error), None
+            return sql(self._text[slice(*query.span)]), self._line(error), None
         fault = ""
         for hint in (*parsed.hints, *hints_behind(self._text, query.span[1])):
             self._leave_out(hint, HINT)
@@ -77,7 +77,7 @@ class Texts:
             whole = self._versioned(parsed).plain if any(u.versioned for u in parsed.uses) else parsed.whole
             translate(whole, "flink", schema=self._schema(parsed), warn=lambda _: None)
         except TranslationError as error:
-            fault = self._told(error)
+            fault = self._line(error)
             read = []
         lame = next((r.node for _, r in read if r.disabled), None)
         if lame is not None:
@@ -159,7 +159,7 @@ class Texts:
         line = self._text.count("\n", 0, span[0]) + 1
         self.leftovers.append(Leftover(self._text[slice(*span)], line, *said))
 
-    def _told(self, error: TranslationError) -> str:
+    def _line(self, error: TranslationError) -> str:
         """An error in a line, with its place in the script."""
         hint = f"; {error.hint}" if error.hint else ""
         return f"{error.message} ({self._file}:{error.line}:{error.column}){hint}"

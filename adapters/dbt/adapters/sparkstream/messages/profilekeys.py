@@ -36,7 +36,7 @@ def check(profile: Mapping[str, Any], known: Collection[str]) -> None:
         logger.warning(f"nothing reads the key {key!r} of the profile; it has {', '.join(sorted(known))}")
 
 
-def told(error: ValidationError, methods: Iterable[str]) -> str:
+def message(error: ValidationError, methods: Iterable[str]) -> str:
     """Message about a value of a profile, with its key; dbt's own message has the value alone.
 
     Args:

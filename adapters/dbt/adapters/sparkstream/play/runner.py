@@ -133,7 +133,7 @@ def _close(session: SparkSession) -> None:
 
 
 @contextmanager
-def _said_of_closed() -> Iterator[None]:
+def _refused_functions() -> Iterator[None]:
     """Turns Spark's error about a function of `_CLOSED` into a PlayError that says why it is missing."""
     from pyspark.errors import AnalysisException
 
@@ -241,7 +241,7 @@ class _Query:
 
         with self._work.running(), _spark_errors():
             self._check_parsed(sql)
-            with _said_of_closed():
+            with _refused_functions():
                 frame = self._session.sql(sql)
             plan = frame._jdf.queryExecution().analyzed().toJSON()
             if _SCRIPT in plan:

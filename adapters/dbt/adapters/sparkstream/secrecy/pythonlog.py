@@ -18,9 +18,9 @@ def silence_python_log() -> None:
     logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL + 1)
     # Of Ctrl-C during a call to Java, py4j writes a stack trace to the root logger.
     root = logging.getLogger()
-    if _is_told not in root.filters:
-        root.addFilter(_is_told)
+    if _is_logged not in root.filters:
+        root.addFilter(_is_logged)
 
 
-def _is_told(record: logging.LogRecord) -> bool:
+def _is_logged(record: logging.LogRecord) -> bool:
     return not str(record.msg).endswith(" while sending command.")

@@ -115,7 +115,7 @@ class Check(threading.Thread):
             return self.warnings
         if isinstance(self._failure, ServerError):
             raise self._failure
-        raise ServerError(f"the cluster {self._state.master} failed a first query: {_said(self._failure)}")
+        raise ServerError(f"the cluster {self._state.master} failed a first query: {_reason(self._failure)}")
 
     def too_late(self, seconds: float) -> str:
         """Error message for a check that didn't end within `seconds`."""
@@ -164,7 +164,7 @@ class Check(threading.Thread):
             rows = {str(host): int(count) for host, count in ask(f"SELECT host, count(*) FROM {table} GROUP BY host")}
         except Exception as error:
             raise ServerError(
-                f"the cluster can't write and read a table in {self._warehouse}: {_said(error)}\n{_SHARED}"
+                f"the cluster can't write and read a table in {self._warehouse}: {_reason(error)}\n{_SHARED}"
             ) from error
         finally:
             with contextlib.suppress(Exception):
@@ -231,14 +231,14 @@ def _python_faults(state: ServerState) -> Iterator[str]:
     except Exception as error:
         version_here = f"{sys.version_info[0]}.{sys.version_info[1]}"
         yield (
-            f"executors can't run functions of this Python {version_here}: {_said(error)}\n"
+            f"executors can't run functions of this Python {version_here}: {_reason(error)}\n"
             f"  they start {state.python}, which has to be there on every machine, with the same minor version as the\n"
             f"  Python of dbt; another one: --conf {PYTHON_SETTING}=PATH\n"
             "  SQL works without it; streaming models need it on this machine alone"
         )
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """The lines of Spark's message that say what is wrong."""
     from dbt.adapters.sparkstream.messages.readable import readable
 

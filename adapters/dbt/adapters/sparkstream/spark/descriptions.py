@@ -46,7 +46,7 @@ class Descriptions:
             changes, now = self._changes, self._clock()
             found = {n: known[1] for n in names if (known := self._known.get(n)) and now - known[0] < KEPT_SECONDS}
         missing = [name for name in names if name not in found]
-        asked = self._asked(missing) if missing else {}
+        asked = self._described_if_there(missing) if missing else {}
         with self._lock:
             # A statement that ended meanwhile may have changed a table after it was described.
             if changes == self._changes:
@@ -72,7 +72,7 @@ class Descriptions:
             self._changes += 1
             self._known.clear()
 
-    def _asked(self, names: list[str]) -> dict[str, Columns]:
+    def _described_if_there(self, names: list[str]) -> dict[str, Columns]:
         with suppress(DbtDatabaseError):  # `dbt compile` before `dbt build`: a table isn't there yet
             return self._described(names)
         described: dict[str, Columns] = {}

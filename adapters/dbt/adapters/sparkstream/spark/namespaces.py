@@ -109,23 +109,23 @@ class Namespaces(SparkAdapter):
         return merge_tables([table for table, _ in found]), [fault for _, faults in found for fault in faults]
 
 
-def _says(error: DbtRuntimeError, *texts: str) -> bool:
+def _has_text(error: DbtRuntimeError, *texts: str) -> bool:
     return any(text in str(error.msg) for text in texts)
 
 
 def _is_missing(error: DbtRuntimeError) -> bool:
     """True if Spark's error is that a schema doesn't exist."""
-    return _says(error, *SCHEMA_NOT_FOUND_MESSAGES, "Namespace does not exist")
+    return _has_text(error, *SCHEMA_NOT_FOUND_MESSAGES, "Namespace does not exist")
 
 
 def _has_no_views(error: DbtRuntimeError) -> bool:
     """True if Spark's error is that a catalog has no views."""
-    return _says(error, "MISSING_CATALOG_ABILITY", "does not support views", "does not support VIEWS")
+    return _has_text(error, "MISSING_CATALOG_ABILITY", "does not support views", "does not support VIEWS")
 
 
 def _is_unknown(error: DbtRuntimeError) -> bool:
     """True if Spark's error is about an unknown catalog, whose name Spark may take for a schema's."""
-    return _says(error, "[SCHEMA_NOT_FOUND] The schema `spark_catalog`.", "[CATALOG_NOT_FOUND]")
+    return _has_text(error, "[SCHEMA_NOT_FOUND] The schema `spark_catalog`.", "[CATALOG_NOT_FOUND]")
 
 
 def _unknown(database: str) -> str:

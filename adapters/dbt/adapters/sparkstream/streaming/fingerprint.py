@@ -112,7 +112,7 @@ class Definition:
         if not lines:
             return []
         before, now = json.loads(lines[0]), json.loads(self.recorded()[0])
-        return [*_told(before, now), *self._of_query(before)]
+        return [*_differences(before, now), *self._of_query(before)]
 
     def other_rows(self, lines: Sequence[str]) -> list[str]:
         """Changes after which the streams are others or have read other rows; lines as of `changes`."""
@@ -151,7 +151,7 @@ def _of_streams(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[s
             yield from _pairs(stream, now[view], f" of {stream['the table']}")
 
 
-def _told(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """Changes of streams, columns and settings, a line each for people."""
     yield from _of_streams(before["streams"], now["streams"])
     for name, type_ in now["columns"].items():

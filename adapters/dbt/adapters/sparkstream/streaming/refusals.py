@@ -262,10 +262,10 @@ def spark_errors(doing: str = "") -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise StreamingError(f"{doing}{': ' if doing else ''}{said(error)}") from error
+        raise StreamingError(f"{doing}{': ' if doing else ''}{spark_text(error)}") from error
 
 
-def said(error: BaseException) -> str:
+def spark_text(error: BaseException) -> str:
     """Text of Spark's error, without the query's plan after it and its name before it."""
     logger.debug(f"Spark's error in full: {error}")
     text = readable(error).split(STREAMING_QUERY)[0]

@@ -26,7 +26,7 @@ from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Rows
-from dbt.adapters.sparkstream.streaming.spark.progress import Running, told
+from dbt.adapters.sparkstream.streaming.spark.progress import Running, batch_line
 
 SETTLES = 30.0
 """Seconds after which a run that goes on records what it has done."""
@@ -255,10 +255,10 @@ class Run(Job):
         for reported in running.batches():
             new = [batch.closing(self.model.config.lateness) for batch in reported]
             for batch in new:
-                self.report(told(batch, self.plan.state))
+                self.report(batch_line(batch, self.plan.state))
                 watch.add(batch)
             if self.show is not None:
-                self.show(watch.progress.told(running.doing(), self.plan.state))
+                self.show(watch.progress.line(running.doing(), self.plan.state))
             if self._ends(lease):
                 told_to_end = True
                 running.stop()

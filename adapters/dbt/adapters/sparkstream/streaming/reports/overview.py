@@ -81,22 +81,22 @@ def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, An
     for runs, of_schema in of_runs.items():
         tables = {model.id: ledger.generation for model, ledger in of_schema.items() if ledger is not None}
         totals = _totals(engine, runs, tables) if tables and engine.exists(runs) else {}
-        found += [_told(model, ledger, totals.get(model.id, {})) for model, ledger in of_schema.items()]
-    return sorted(found, key=lambda told: str(told["model"]))
+        found += [_overview(model, ledger, totals.get(model.id, {})) for model, ledger in of_schema.items()]
+    return sorted(found, key=lambda facts: str(facts["model"]))
 
 
-def _told(model: StreamModel, ledger: Ledger | None, totals: Mapping[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"model": model.name, "relation": model.relation, "process": None, "host": None}
+def _overview(model: StreamModel, ledger: Ledger | None, totals: Mapping[str, Any]) -> dict[str, Any]:
+    facts: dict[str, Any] = {"model": model.name, "relation": model.relation, "process": None, "host": None}
     if ledger is None:
-        return {**told, "status": NOT_BUILT}
+        return {**facts, "status": NOT_BUILT}
     holder = ledger.holder
     if holder is None:
-        return {**told, "status": STOPPED, **totals}
+        return {**facts, "status": STOPPED, **totals}
     alive = holder.is_alive()
     if alive is None:  # of another machine
         alive = abs(time.time() - holder.alive) < EXPIRES
     status = RUNNING if alive else KILLED
-    return {**told, "status": status, "process": holder.pid, "host": holder.host, **totals}
+    return {**facts, "status": status, "process": holder.pid, "host": holder.host, **totals}
 
 
 def _totals(engine: Engine, runs: str, tables: Mapping[str, str]) -> dict[str, dict[str, Any]]:

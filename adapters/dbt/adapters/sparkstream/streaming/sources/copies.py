@@ -31,7 +31,7 @@ class Copies:
     def __post_init__(self) -> None:
         self._records = f"{self.checkpoint}_read"
 
-    def told(self, stored: Mapping[str, Stored], done: Collection[str]) -> str | None:
+    def report(self, stored: Mapping[str, Stored], done: Collection[str]) -> str | None:
         """The new files that equal files which were read, in words; None for none."""
         read = set(done)
         new = {name: file for name, file in stored.items() if name not in read}

@@ -238,7 +238,7 @@ class Sources:
         pending = frozenset(gone) - lost
         if source.reader:
             copies = Copies(self.engine, source, checkpoint)
-            if text := copies.told(stored, [name for name in read.done if lies_there(name)]):
+            if text := copies.report(stored, [name for name in read.done if lies_there(name)]):
                 self.warn(text)
         if source.is_archived:
             lost = frozenset()

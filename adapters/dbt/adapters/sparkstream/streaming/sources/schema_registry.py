@@ -70,7 +70,7 @@ class SchemaRegistry:
         if answer.status_code in _REFUSED:
             raise StreamingError(
                 f"the schema registry {self.url} doesn't take the schema of the model's rows as a version of "
-                f"{subject}: {_said(answer)}\n"
+                f"{subject}: {_message(answer)}\n"
                 "  what reads the topic could not read them: name another subject or another topic, or say in "
                 "the registry which changes it takes"
             )
@@ -105,7 +105,7 @@ class SchemaRegistry:
         try:
             return requests.request(method, url, headers=kinds, json=body, timeout=SECONDS)
         except requests.RequestException as error:
-            raise self._unasked(error) from error
+            raise self._unreachable(error) from error
 
     def _body(self, answer: requests.Response) -> Any:
         import requests
@@ -114,16 +114,16 @@ class SchemaRegistry:
             answer.raise_for_status()
             return answer.json()
         except requests.RequestException as error:
-            raise self._unasked(error) from error
+            raise self._unreachable(error) from error
 
-    def _unasked(self, error: Exception) -> StreamingError:
+    def _unreachable(self, error: Exception) -> StreamingError:
         return StreamingError(
             f"the schema registry {self.url} can't be asked: {error}\n"
             "  user and password stand in ~/.netrc: machine HOST login USER password PASSWORD"
         )
 
 
-def _said(answer: requests.Response) -> str:
+def _message(answer: requests.Response) -> str:
     try:
         return str(answer.json()["message"])
     except (ValueError, KeyError, TypeError):

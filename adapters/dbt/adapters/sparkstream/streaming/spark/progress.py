@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.messages.faults import OF_JAVA, Fault
 from dbt.adapters.sparkstream.messages.readable import NO_WORKER, readable
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import read_time
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError, said, spark_errors
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors, spark_text
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as VALUES
 from dbt.adapters.sparkstream.streaming.spark.streams import OBSERVED as TIMES
 
@@ -126,7 +126,7 @@ class MicroBatch:
         return replace(self, watermark=self.watermark + timedelta(microseconds=lateness.micros))
 
 
-def told(batch: MicroBatch, state: str) -> str:
+def batch_line(batch: MicroBatch, state: str) -> str:
     """A micro-batch in a line.
 
     Args:
@@ -159,7 +159,7 @@ class Progress:
         self.last = batch
         self.watermark = batch.watermark or self.watermark
 
-    def told(self, doing: str, state: str) -> str:
+    def line(self, doing: str, state: str) -> str:
         """Progress of the run in a line, with Spark's words for the present step.
 
         Args:
@@ -250,7 +250,7 @@ class Running:
                     failure = self._query.exception()
                 # The end may have interrupted a micro-batch, which then fails in many ways; the next run does it again.
                 if failure is not None and not self._is_stopped:
-                    raise StreamingError(said(failure)) from failure
+                    raise StreamingError(spark_text(failure)) from failure
                 return
             self._wait()
 

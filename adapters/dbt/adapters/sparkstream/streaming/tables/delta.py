@@ -132,7 +132,7 @@ class DeltaTable(LoggedTable):
         with settings(self._engine, {_METADATA: f"{ledger.generation} {BACKFILL}"}):
             super().replace(replaced, ledger, holder)
 
-    def _said(self, generation: str, batch: int) -> Mapping[str, str]:
+    def _commit_settings(self, generation: str, batch: int) -> Mapping[str, str]:
         said = {_METADATA: f"{generation} {batch}"}
         # As of a micro-batch: Delta makes no commit of this micro-batch, or of earlier ones, on top.
         return said if batch < 0 else {**said, f"{_WRITE}.txnAppId": generation, f"{_WRITE}.txnVersion": str(batch)}

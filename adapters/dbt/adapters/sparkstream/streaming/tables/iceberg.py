@@ -34,6 +34,6 @@ class IcebergTable(LoggedTable):
         last = [name for name in there if name.casefold() != BATCH][-1]
         return [f"{column} AFTER {backticked(last)}" for column in reversed(added)]
 
-    def _said(self, generation: str, batch: int) -> Mapping[str, str]:
+    def _commit_settings(self, generation: str, batch: int) -> Mapping[str, str]:
         said = properties(generation=generation, batch=batch)
         return {f"{_SUMMARY}.{PREFIX}{name}": text for name, text in said.items()}

@@ -58,7 +58,7 @@ class LoggedTable(StreamTable):
         self._engine.sql(f"SET {ONLY_ROWS} = false")  # else rows would be missing without a word
         self._engine.write_few_files()
         definition = self._definition(config, None, facts.comment, recorded)
-        with settings(self._engine, self._said(its.generation, its.batch)):
+        with settings(self._engine, self._commit_settings(its.generation, its.batch)):
             self._engine.sql(
                 f"CREATE OR REPLACE TABLE {self.name}{definition}\nAS SELECT {self._hint(config)}* FROM {rebuilt.name}"
             )
@@ -67,7 +67,7 @@ class LoggedTable(StreamTable):
         self.refresh()
 
     @abstractmethod
-    def _said(self, generation: str, batch: int) -> Mapping[str, str]:
+    def _commit_settings(self, generation: str, batch: int) -> Mapping[str, str]:
         """Settings that write the table's id and its micro-batches into a commit."""
 
     def _hint(self, config: StreamConfig) -> str:

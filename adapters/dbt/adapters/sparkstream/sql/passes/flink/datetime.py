@@ -168,12 +168,12 @@ _OF_DATE = "yMLdDEQqGF"
 def _unquoted(literal: str) -> str:
     """Text of a pattern between its letters, without quotes, and without the brackets of optional parts."""
 
-    def said(found: re.Match[str]) -> str:
+    def unquoted(found: re.Match[str]) -> str:
         if found[1] is not None:
             return found[1].replace("''", "'")
         return "" if found[0] in "[]" else "'"
 
-    return re.sub(r"''|'((?:[^']|'')*)'|[\[\]]", said, literal)
+    return re.sub(r"''|'((?:[^']|'')*)'|[\[\]]", unquoted, literal)
 
 
 def _runs(pattern: str) -> Iterator[tuple[str, str]]:

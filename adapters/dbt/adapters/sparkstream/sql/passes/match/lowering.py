@@ -72,7 +72,7 @@ class Matches:
             conditions={definition.alias: rendered(definition.this) for definition in match.definitions},
             pattern=match.pattern,
             names=names,
-            told_by={definition.alias: values.told_by(definition.this) for definition in match.definitions},
+            depends_on={definition.alias: values.depends_on(definition.this) for definition in match.definitions},
             most=most_partial_matches(),
             comment=self._comment(match),
             until=until,

@@ -60,7 +60,7 @@ class MatchNames:
         first, last = self.fields(variable)
         return f"{match}.{first}", f"{match}.{last}"
 
-    def told_by(self, variable: str, first: bool = False, offset: int = 0) -> set[str]:
+    def depends_on(self, variable: str, first: bool = False, offset: int = 0) -> set[str]:
         """Numbers in the match of a way that determine the event of FIRST or LAST, as Spark SQL."""
         low, high = self.ends(variable, WAYS_MATCH)
         if not offset:

@@ -59,7 +59,7 @@ class MatchQuery:
         conditions: variable -> condition on `m`.
         pattern: the pattern.
         names: the names of events and variables.
-        told_by: variable -> the numbers in the match of a way that its condition depends on.
+        depends_on: variable -> the numbers in the match of a way that its condition depends on.
         most: the most ways and waiting matches at once.
         comment: the pattern as it is written.
         until: where the rows are those of a stream up to now: a relation whose one row has the time `until_at` that
@@ -74,7 +74,7 @@ class MatchQuery:
     conditions: Mapping[str, str]
     pattern: RowPattern
     names: MatchNames
-    told_by: Mapping[str, Collection[str]]
+    depends_on: Mapping[str, Collection[str]]
     most: int
     comment: str = ""
     until: str | None = None
@@ -238,7 +238,7 @@ class _Search:
             for name in (self._pattern.variables[place] for place in variables):
                 # When a condition is checked, its variable has just taken the present event.
                 given = {*self._names.ends("", WAYS_MATCH), self._names.ends(name, WAYS_MATCH)[1]}
-                for number in set(self._query.told_by.get(name, ())) - given:
+                for number in set(self._query.depends_on.get(name, ())) - given:
                     states.setdefault(number, set()).add(state)
         return [
             f"CASE WHEN t.q IN ({', '.join(map(str, sorted(found)))}) THEN {number} END"

@@ -128,7 +128,7 @@ class Values:
                 elif name in AGGREGATES:
                     yield Edit(span, lambda node=node: self._aggregate(node))  # type: ignore[misc]
 
-    def told_by(self, top: exp.Expr) -> set[str]:
+    def depends_on(self, top: exp.Expr) -> set[str]:
         """Numbers in the match of a way that a condition depends on, as Spark SQL."""
         found: set[str] = set()
         for node in top.walk():
@@ -137,7 +137,7 @@ class Values:
                 if call is not None and call.name.upper() in AGGREGATES:
                     found.update(self._names.ends(node.table, WAYS_MATCH))
                 else:
-                    found |= self._names.told_by(node.table, *_place(call))
+                    found |= self._names.depends_on(node.table, *_place(call))
         return found
 
     def _column(self, column: exp.Column, top: exp.Expr) -> str:

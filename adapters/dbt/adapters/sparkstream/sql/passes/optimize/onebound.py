@@ -181,7 +181,7 @@ class OneBound:
 
     def _read(self, relation: exp.Expr) -> _Side | None:
         if isinstance(relation, WindowFunction):
-            return _told(relation)
+            return _side_of(relation)
         if isinstance(relation, exp.Select):
             return self._selected(relation)
         if relation.args.get("pivots") or getattr(relation, "alias_column_names", None):
@@ -214,7 +214,7 @@ class OneBound:
         return _Side(tuple(names[name] for name in inner.names), inner.windows, inner.needed)
 
 
-def _told(function: WindowFunction) -> _Side | None:
+def _side_of(function: WindowFunction) -> _Side | None:
     window = function.window
     if isinstance(window, Cumulate):
         return _Side(BOUNDS, (Cumulate, window.size, window.offset % window.size), BOUNDS[1])
