@@ -633,11 +633,11 @@ def test_distinct_values_are_groups_of_a_first_aggregation() -> None:
     ).query
     assert several == (
         "SELECT __key_1 AS window_end, upper(__key_2) AS u, first(__all_1) FILTER (WHERE __copy = 0) AS s, "
-        "count(__value_1_1) FILTER (WHERE __copy = 1 AND __is_1_1) + 1 AS n, __grouping_1 AS g, "
+        "count(__value_1_1) FILTER (WHERE __copy = 1 AND __is_1) + 1 AS n, __grouping_1 AS g, "
         "listagg(__value_2_1, ',') WITHIN GROUP (ORDER BY __value_2_1) FILTER (WHERE __copy = 2) AS l\nFROM (\n"
         "  SELECT window_end AS __key_1, k AS __key_2, grouping_id() AS __set, grouping(k) AS __grouping_1, __copy, "
         "CASE WHEN __copy = 1 THEN v END AS __value_1_1, CASE WHEN __copy = 2 THEN k END AS __value_2_1, "
-        "bool_or(v > 1) AS __is_1_1, sum(v) FILTER (WHERE __copy = 0) AS __all_1\n"
+        "bool_or(v > 1) AS __is_1, sum(v) FILTER (WHERE __copy = 0) AS __all_1\n"
         "  FROM __tumble_1 t\n"
         "  LATERAL VIEW explode(array(0, 1, 2)) __copies AS __copy\n"
         "  GROUP BY window_end, ROLLUP (k), __copy, CASE WHEN __copy = 1 THEN v END, CASE WHEN __copy = 2 THEN k END\n"
@@ -667,9 +667,9 @@ def test_distinct_values_in_other_places() -> None:
     filtered = shared.query
     assert shared.keeps == ("values",)
     assert "explode(array(IF(coalesce((k = 'a') OR (k = 'b'), FALSE), 1, -1), 2))" in filtered
-    flags = ("k = 'a') AS __is_1_1", "k = 'b') AS __is_1_2", "v > 1) AS __is_2_1")
+    flags = ("k = 'a') AS __is_1", "k = 'b') AS __is_2", "v > 1) AS __is_3")
     assert all(f"bool_or({flag}" in filtered for flag in flags)
-    counts = [("1_1", "1 AND __is_1_1"), ("2_1", "2 AND __is_2_1"), ("1_1", "1 AND __is_1_2"), ("2_1", "2")]
+    counts = [("1_1", "1 AND __is_1"), ("2_1", "2 AND __is_3"), ("1_1", "1 AND __is_2"), ("2_1", "2")]
     written = [f"count(__value_{value}) FILTER (WHERE __copy = {which}) AS" for value, which in counts]
     assert all(text in filtered for text in written)
     # Of a SESSION, rows leave the stream, and the rest is as in batch.

@@ -156,9 +156,9 @@ class _Writer:
         self._keys: dict[str, str] = {}
         for key in _keys(group):
             self._keys.setdefault(normal_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
-        self._inner: list[str] = []
         self._plain: dict[str, str] = {}
-        self._lists: dict[tuple[str, ...], dict[str | None, str]] = {}
+        self._lists: dict[tuple[str, ...], list[str | None]] = {}
+        self._flags: dict[str, str] = {}
         self._groupings: dict[str, str] = {}
         self._all_rows = False
 
@@ -172,15 +172,12 @@ class _Writer:
             start, end = clauses["having"]
             pieces = self._pieces(self._select.args["having"].this)
             having = f"\nHAVING {block.text(block.trim((start + len('having'), end)), pieces)}"
-        values, names, numbers, flags = [], [], ["0"] if self._all_rows else [], []
+        values, names, numbers = [], [], ["0"] if self._all_rows else []
         for number, (expressions, filters) in enumerate(self._lists.items(), 1):
             for i, expression in enumerate(expressions, 1):
                 values.append(f"CASE WHEN __copy = {number} THEN {expression} END" if self._copies else expression)
                 names.append(_value(number, i))
-            conditions = [condition for condition in filters if condition is not None]
-            if len(filters) > 1:
-                flags += [f"bool_or({condition}) AS {filters[condition]}" for condition in conditions]
-            some = " OR ".join(f"({c})" for c in conditions) if len(conditions) > 1 else "".join(conditions)
+            some = " OR ".join(f"({condition})" if len(filters) > 1 else str(condition) for condition in filters)
             numbers.append(str(number) if None in filters else f"IF(coalesce({some}, FALSE), {number}, {_NO_COPY})")
         added = [*(["__copy"] if self._copies else []), *values]
         group = self._select.args["group"]
@@ -191,7 +188,8 @@ class _Writer:
         inner += [f"{ids.get(text, text)} AS {name}" for text, name in self._groupings.items()]
         inner += ["__copy"] if self._copies else []
         inner += [f"{value} AS {name}" for value, name in zip(values, names, strict=True)]
-        inner += [*flags, *(f"{text} AS {name}" for text, name in self._plain.items())]
+        inner += [f"bool_or({condition}) AS {name}" for condition, name in self._flags.items()]
+        inner += [f"{text} AS {name}" for text, name in self._plain.items()]
         lines = ["SELECT " + ", ".join(inner), block.text(clauses["from"])]
         if self._copies:
             lines.append(f"LATERAL VIEW explode(array({', '.join(numbers)})) __copies AS __copy")
@@ -206,7 +204,7 @@ class _Writer:
         return f"SELECT {', '.join(items)}\nFROM (\n{rows}\n)\nGROUP BY {', '.join(by)}{having}"
 
     def _read_aggregates(self) -> None:
-        """Finds the lists: DISTINCT values -> condition of a FILTER, or None for all rows -> name of its flag."""
+        """Finds the lists: DISTINCT values -> conditions of FILTERs, None for all rows; and condition -> its flag."""
         outside = [item.unalias() for item in self._select.expressions]
         if self._select.args.get("having"):
             outside.append(self._select.args["having"].this)
@@ -215,8 +213,10 @@ class _Writer:
                 self._all_rows = True
                 continue
             values, condition = self._list(call)
-            filters = self._lists.setdefault(values, {})
-            filters.setdefault(condition, f"__is_{self._number(values)}_{len(filters) + 1}")
+            filters = self._lists.setdefault(values, [])
+            filters += [] if condition in filters else [condition]
+        shared = (condition for filters in self._lists.values() if len(filters) > 1 for condition in filters)
+        self._flags = {c: f"__is_{n}" for n, c in enumerate(dict.fromkeys(filter(None, shared)), 1)}
 
     @property
     def _copies(self) -> bool:
@@ -329,7 +329,7 @@ class _Writer:
             text = self._source.rendered(ordered.this)
             pieces += [(self._source.span(ordered.this), names[text])] if text in names else []
         filter_ = node.find(exp.Filter)
-        flag = [filters[condition]] if condition is not None and len(filters) > 1 else []
+        flag = [self._flags[condition]] if condition is not None and len(filters) > 1 else []
         chosen = " AND ".join([*([f"__copy = {number}"] if self._copies else []), *flag])
         if filter_ is not None:
             pieces.append((self._source.span(filter_.expression.this), chosen))
