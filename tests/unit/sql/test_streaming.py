@@ -10,6 +10,7 @@ from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning, t
 from dbt.adapters.sparkstream.sql.streaming import RowView, StreamPlan
 from dbt.adapters.sparkstream.sql.streaming import plan as plan_of
 from dbt.adapters.sparkstream.sql.streaming.endings import Direct, OnClosed, OnHistory, OnSessions, OnSlices, OnWindows
+from dbt.adapters.sparkstream.sql.streaming.plan import RANKED, SHARED
 
 TUMBLE = "tumble(s, ts, '10 minutes')"
 SESSION = "session(s PARTITION BY k, ts, v)"
@@ -665,13 +666,25 @@ def test_distinct_values_in_other_places() -> None:
         f"count(DISTINCT v) FILTER (WHERE k = 'b') AS c, count(DISTINCT k) AS d FROM {TUMBLE} GROUP BY {BOUNDS}"
     )
     filtered = shared.query
-    assert shared.keeps == ("values",)
+    assert shared.keeps == (SHARED,)
     assert "explode(array(IF(coalesce((k = 'a') OR (k = 'b'), FALSE), 1, -1), 2))" in filtered
     flags = ("k = 'a') AS __is_1", "k = 'b') AS __is_2", "v > 1) AS __is_3")
     assert all(f"bool_or({flag}" in filtered for flag in flags)
     counts = [("1_1", "1 AND __is_1"), ("2_1", "2 AND __is_3"), ("1_1", "1 AND __is_2"), ("2_1", "2")]
     written = [f"count(__value_{value}) FILTER (WHERE __copy = {which}) AS" for value, which in counts]
     assert all(text in filtered for text in written)
+    # Spaces make two conditions of one, literals are no values, and a clock is in no other aggregate.
+    for some, is_shared in {
+        "count(DISTINCT v) FILTER (WHERE v > 1) AS a, sum(DISTINCT v) FILTER (WHERE v>1) AS b": True,
+        "listagg(DISTINCT k, ',') FILTER (WHERE v > 1) AS a, count(DISTINCT k) FILTER (WHERE v <= 1) AS b": True,
+        "count(DISTINCT (v)) FILTER (WHERE v > 1) AS a, count(DISTINCT v) FILTER (WHERE v > 2) AS b": False,
+        "count(DISTINCT v) FILTER (WHERE v > 1) AS a, sum(DISTINCT v) FILTER (WHERE v > 1) AS b": False,
+        "count(DISTINCT v) FILTER (WHERE ts < current_timestamp()) AS a, count(DISTINCT v) AS b": False,
+        "count(DISTINCT v) FILTER (WHERE rand() < 2) AS a, count(DISTINCT v) AS b": False,
+        "count(DISTINCT v) FILTER (WHERE ts < current_timestamp) AS a, count(DISTINCT v) AS b": False,
+    }.items():
+        planned = plan(f"SELECT {BOUNDS}, {some} FROM {TUMBLE} GROUP BY {BOUNDS}")
+        assert (planned.keeps == (SHARED,), "bool_or" in planned.query) == (is_shared, is_shared), some
     # Of a SESSION, rows leave the stream, and the rest is as in batch.
     session = f"SELECT {BOUNDS}, k, count(DISTINCT v) AS n FROM session(s PARTITION BY k, ts, '1 hour') GROUP BY ALL"
     found_session = plan(session)
@@ -697,8 +710,32 @@ def test_the_groups_with_the_highest_value_are_ranked_when_they_are_closed() -> 
     assert isinstance(found.ending, OnClosed)
     assert "rank() OVER (PARTITION BY window_start, window_end ORDER BY n DESC)" in found.ending.query
     assert found.ending.query.startswith("SELECT c.* FROM (")  # nothing reads m any more
-    assert found.keeps == ("ranks",) and found.late == plain.late
+    assert found.keeps == (RANKED,) and found.late == plain.late
     assert (len(plain.stages), plain.meets, plain.keeps) == (2, True, ())
+
+
+def test_ranks_of_any_names() -> None:
+    named = in_utc(
+        HIGHEST.replace("WITH c AS", "WITH `c-1` AS").replace("FROM c ", "FROM `c-1` ").replace("c.", "`c-1`.")
+    )
+    assert isinstance(named.ending, OnClosed) and "FROM __closed_rows AS `c-1`" in named.ending.query
+    other = HIGHEST.replace("max(n) AS n", "max(n) AS most").replace("m.n", "m.most")
+    of_column = in_utc(other.replace("c.*", "m.most AS top, m.most, c.k"))
+    assert isinstance(of_column.ending, OnClosed) and "SELECT c.n AS top, c.n AS most, c.k" in of_column.ending.query
+    for item in ("struct(m.most) AS s", "m.most + 1"):  # their names, or the names of their fields, are made of it
+        assert in_utc(other.replace("c.*", f"{item}, c.k")).keeps == ()
+
+
+def test_bounds_that_may_be_null_are_no_ranks() -> None:
+    outer = (
+        f"SELECT r.window_start, l.window_end, l.k, count(*) AS n FROM (SELECT * FROM {TUMBLE}) AS l "
+        "LEFT JOIN (SELECT * FROM tumble(r, ts, '10 minutes')) AS r "
+        "ON l.window_start = r.window_start AND l.window_end = r.window_end GROUP BY r.window_start, l.window_end, l.k"
+    )
+    columns = {"ts": "timestamp", "k": "string", "v": "bigint"}
+    sql = HIGHEST.replace(COUNTS, outer)
+    found = plan_of(sql, streams=["s", "r"], schema={"s": columns, "r": columns}, optimize=True)
+    assert isinstance(found.ending, OnClosed) and "window_start IS NOT NULL" in found.ending.query
 
 
 def test_what_ranks_would_not_stream_stays_a_join() -> None:

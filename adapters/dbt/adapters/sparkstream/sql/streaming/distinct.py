@@ -22,7 +22,6 @@ DISTINCT and GROUP BY take the same values for equal, so this is exact for all t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -31,7 +30,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
+from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import key_parts
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -42,6 +41,13 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 _GROUPINGS = ("grouping", "grouping_id")
 _GROUPING_ID = "grouping_id()"
+_CHANGING = frozenset(
+    (
+        *("rand", "randn", "random", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
+        *("current_timestamp", "now", "localtimestamp", "current_date", "curdate", "current_time", "unix_timestamp"),
+    )
+)
+"""Functions with another value in each row or micro-batch."""
 _NO_COPY = -1
 """The number of a row that FILTER leaves out of a list of DISTINCT values: its group is there, and has no value."""
 
@@ -49,17 +55,6 @@ _NO_COPY = -1
 def has_distinct(select: exp.Select) -> bool:
     """True if a query itself has an aggregate of DISTINCT values, and groups."""
     return bool(select.args.get("group")) and any(node.arg_key != "distinct" for node in own(select, exp.Distinct))
-
-
-def shares_values(select: exp.Select) -> bool:
-    """True if aggregates of the same DISTINCT values in a query have different FILTERs."""
-    found: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
-    for distinct in own(select, exp.Distinct):
-        if distinct.arg_key != "distinct":
-            filter_ = enclosing(distinct, exp.Filter)
-            values = tuple(normal_form(value) for value in distinct.expressions)
-            found[values].add("" if filter_ is None else normal_form(filter_.expression))
-    return any(len(filters) > 1 for filters in found.values())
 
 
 def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> None:
@@ -99,22 +94,26 @@ def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> No
         )
 
 
-def without_distinct(sql: str, streams: Streams) -> str:
+def without_distinct(sql: str, streams: Streams) -> tuple[str, bool]:
     """A query of Spark's, with two aggregations in the place of each one that has DISTINCT values of a stream.
 
     Args:
         streams: the streams and stages.
+
+    Returns:
+        The query, and whether several FILTERs share a list of values in it.
     """
     if "distinct" not in sql.casefold():
-        return sql
+        return sql, False
     statement = Statement.parse(sql, "spark", whole=True)
-    statement.source.apply(
-        Edit(Block(statement.source, select).span, _Writer(statement.source, select).written)
+    writers = [
+        _Writer(statement.source, select)
         for tree in statement.trees
         for select in tree.find_all(exp.Select)
         if has_distinct(select) and streams.feeds_query(select)
-    )
-    return statement.source.render()
+    ]
+    statement.source.apply(Edit(writer.span, writer.written) for writer in writers)
+    return statement.source.render(), any(writer.shares for writer in writers)
 
 
 def _keys(group: exp.Group) -> list[exp.Expr]:
@@ -157,10 +156,19 @@ class _Writer:
         for key in _keys(group):
             self._keys.setdefault(normal_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
         self._plain: dict[str, str] = {}
-        self._lists: dict[tuple[str, ...], list[str | None]] = {}
+        self._lists: dict[tuple[tuple[str, ...], str | None], list[str | None]] = {}
         self._flags: dict[str, str] = {}
         self._groupings: dict[str, str] = {}
         self._all_rows = False
+
+    @property
+    def span(self) -> Span:
+        return self._block.span
+
+    @property
+    def shares(self) -> bool:
+        """True if several FILTERs share a list of values; known once the query is written."""
+        return bool(self._flags)
 
     def written(self) -> str:
         """The query, when the edits within it are made."""
@@ -173,7 +181,7 @@ class _Writer:
             pieces = self._pieces(self._select.args["having"].this)
             having = f"\nHAVING {block.text(block.trim((start + len('having'), end)), pieces)}"
         values, names, numbers = [], [], ["0"] if self._all_rows else []
-        for number, (expressions, filters) in enumerate(self._lists.items(), 1):
+        for number, ((expressions, _), filters) in enumerate(self._lists.items(), 1):
             for i, expression in enumerate(expressions, 1):
                 values.append(f"CASE WHEN __copy = {number} THEN {expression} END" if self._copies else expression)
                 names.append(_value(number, i))
@@ -204,7 +212,10 @@ class _Writer:
         return f"SELECT {', '.join(items)}\nFROM (\n{rows}\n)\nGROUP BY {', '.join(by)}{having}"
 
     def _read_aggregates(self) -> None:
-        """Finds the lists: DISTINCT values -> conditions of FILTERs, None for all rows; and condition -> its flag."""
+        """Finds the lists: DISTINCT values -> conditions of FILTERs, None for all rows; and condition -> its flag.
+
+        Spark takes no clock and no random number within `bool_or`: a FILTER with one has a list of its own.
+        """
         outside = [item.unalias() for item in self._select.expressions]
         if self._select.args.get("having"):
             outside.append(self._select.args["having"].this)
@@ -212,8 +223,8 @@ class _Writer:
             if next(self._distincts(call), None) is None:
                 self._all_rows = True
                 continue
-            values, condition = self._list(call)
-            filters = self._lists.setdefault(values, [])
+            listed, condition = self._list(call)
+            filters = self._lists.setdefault(listed, [])
             filters += [] if condition in filters else [condition]
         shared = (condition for filters in self._lists.values() if len(filters) > 1 for condition in filters)
         self._flags = {c: f"__is_{n}" for n, c in enumerate(dict.fromkeys(filter(None, shared)), 1)}
@@ -225,9 +236,9 @@ class _Writer:
         filtered = any(None not in filters for filters in self._lists.values())
         return self._all_rows or len(self._lists) > 1 or filtered or self._has_sets
 
-    def _number(self, values: tuple[str, ...]) -> int:
+    def _number(self, listed: tuple[tuple[str, ...], str | None]) -> int:
         """Number of a list of DISTINCT values, from 1 on."""
-        return list(self._lists).index(values) + 1
+        return list(self._lists).index(listed) + 1
 
     # -- keys --------------------------------------------------------------------------------------
     def _named_keys(self) -> Iterator[tuple[exp.Expr, str]]:
@@ -291,12 +302,17 @@ class _Writer:
     def _distincts(call: exp.Expr) -> Iterator[exp.Distinct]:
         return call.find_all(exp.Distinct)
 
-    def _list(self, call: exp.Expr) -> tuple[tuple[str, ...], str | None]:
-        """The DISTINCT values of an aggregate, and the condition of its FILTER."""
+    def _list(self, call: exp.Expr) -> tuple[tuple[tuple[str, ...], str | None], str | None]:
+        """The list of an aggregate, which is its DISTINCT values and a FILTER that isn't shared; and its FILTER."""
         distinct = next(self._distincts(call))
         values = tuple(self._source.rendered(e) for e in distinct.expressions if not isinstance(e, exp.Literal))
         filter_ = call.find(exp.Filter)
-        return values, None if filter_ is None else self._source.rendered(filter_.expression.this)
+        if filter_ is None:
+            return (values, None), None
+        condition = self._source.rendered(filter_.expression.this)
+        tokens = self._source.tokens_in(self._source.span(filter_.expression.this))
+        changes = any(token.text.casefold() in _CHANGING for token in tokens)
+        return (values, condition if changes else None), condition
 
     def _distinct_span(self, node: exp.Expr, distinct: exp.Distinct) -> Span:
         """Span of DISTINCT and its values."""
@@ -320,9 +336,9 @@ class _Writer:
                     text = self._block.text(self._source.span(node), [(place, within)])
             name = self._plain.setdefault(text, f"__all_{len(self._plain) + 1}")
             return f"first({name}) FILTER (WHERE __copy = 0)"
-        values, condition = self._list(node)
-        number, filters = self._number(values), self._lists[values]
-        names = {value: _value(number, i) for i, value in enumerate(values, 1)}
+        listed, condition = self._list(node)
+        number, filters = self._number(listed), self._lists[listed]
+        names = {value: _value(number, i) for i, value in enumerate(listed[0], 1)}
         given = [names.get(text, text) for text in map(self._source.rendered, distinct.expressions)]
         pieces = [(self._distinct_span(node, distinct), ", ".join(given))]
         for ordered in node.find_all(exp.Ordered):  # WITHIN GROUP has to order by the value itself

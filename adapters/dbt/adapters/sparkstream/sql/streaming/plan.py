@@ -10,7 +10,7 @@ query that works window by window gives the same on the closed rows of one micro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
@@ -35,7 +35,7 @@ from dbt.adapters.sparkstream.sql.streaming.aroundjoins import frames_ahead_as_f
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import asof_joins_as_frames, versions_as_frames
 from dbt.adapters.sparkstream.sql.streaming.checks import check, check_unread
 from dbt.adapters.sparkstream.sql.streaming.cut import Cut, find_cut
-from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, shares_values, without_distinct
+from dbt.adapters.sparkstream.sql.streaming.distinct import has_distinct, without_distinct
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Direct, Ending, OnSlices, OnWindows
 from dbt.adapters.sparkstream.sql.streaming.intervaljoins import IntervalJoins, JoinSide
 from dbt.adapters.sparkstream.sql.streaming.joins import joins_as_spark_has_them
@@ -48,6 +48,9 @@ from dbt.adapters.sparkstream.sql.streaming.rowmatches import RowMatches
 from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, StagedWindows
 
 _DIRECT = Direct()
+
+RANKED = "groups that are ranked, as dbt-sparkstream keeps them from version 0.3.0 on"
+SHARED = "DISTINCT values that FILTERs share, as dbt-sparkstream keeps them from version 0.3.0 on"
 
 
 @dataclass(frozen=True)
@@ -267,8 +270,8 @@ def _planned(
             edits += [*matches, *expressions.edits(tree)]
         _apply(source, edits)
         read = names.read(tree)
-        query, stages = _without_distinct(tree, source, names, cut, windows.stages)
-        forms = {"ranks": ranked, "values": any(shares_values(s) for s in _distinct(tree, names, cut))}
+        query, stages, shares = _without_distinct(tree, source, names, cut, windows.stages)
+        forms = {RANKED: ranked, SHARED: shares}
         late = _late(query, cut, windows, [_arrivals(side, kept.text, source, names) for side, kept in sides], read)
         found = StreamPlan(
             stages=tuple(stages),
@@ -321,22 +324,19 @@ def _one_query(sql: str, dialect: str, streams: Streams) -> tuple[Statement, exp
     return statement, tree
 
 
-def _distinct(tree: exp.Expr, streams: Streams, cut: Cut | None) -> Iterator[exp.Select]:
-    """Queries with aggregates of DISTINCT values in the part that runs as a stream."""
-    for select in tree.find_all(exp.Select):
-        if (cut is None or cut.is_streamed(select)) and has_distinct(select) and streams.feeds_query(select):
-            yield select
-
-
 def _without_distinct(
     tree: exp.Expr, source: Source, streams: Streams, cut: Cut | None, stages: list[Stage]
-) -> tuple[str, list[Stage]]:
-    """The streaming query and its stages, with DISTINCT as the GROUP BY that a stream can do."""
+) -> tuple[str, list[Stage], bool]:
+    """The streaming query, its stages, with DISTINCT as the GROUP BY that a stream can do, and `SHARED` or not."""
     query = source.render() if cut is None else cut.streaming()
-    if not any(True for _ in _distinct(tree, streams, cut)):
-        return query, stages
+    selects = (s for s in tree.find_all(exp.Select) if cut is None or cut.is_streamed(s))
+    if not any(has_distinct(select) and streams.feeds_query(select) for select in selects):
+        return query, stages, False
     known = streams.with_views(stage.view for stage in stages)
-    return without_distinct(query, known), [replace(stage, sql=without_distinct(stage.sql, known)) for stage in stages]
+    texts = [without_distinct(text, known) for text in (query, *(stage.sql for stage in stages))]
+    (query, _), *of_stages = texts
+    written = [replace(stage, sql=sql) for stage, (sql, _) in zip(stages, of_stages, strict=True)]
+    return query, written, any(shares for _, shares in texts)
 
 
 def _late(

@@ -77,9 +77,9 @@ def by_rank(
     references = _references(source, select, sides[1], columns)
     if references is None:
         return []
-    never = (
-        set() if cte.args["group"].find(*SETS) else {n for n in names if getattr(known.find(n), "origin", 0) in BOUNDS}
-    )
+    # The bounds of a window are NULL in grouping sets without them, and where an outer join finds no window.
+    may_be = cte.args["group"].find(*SETS) or any(each.side for each in select.root().find_all(exp.Join))
+    never = set() if may_be else {name for name in names if getattr(known.find(name), "origin", 0) in BOUNDS}
     follows = follows_of(rows)
     keys = ", ".join(names[of] for of in most.keys.values() if follows.get(of) not in names)
     place = f"rank() OVER (PARTITION BY {keys} ORDER BY {names[most.of]} {most.order}) AS __place"
@@ -186,5 +186,9 @@ def _references(source: Source, select: exp.Select, side: str, columns: dict[str
                     if len(column.parts) > 2 or name not in columns:
                         return None
                     named = f" AS {source.written(column.this)}" if column.parent is select else ""
+                    is_named = column.parent is select or isinstance(column.parent, exp.Alias)
+                    same = columns[name].casefold().endswith(f".{name}")
+                    if clause == "expressions" and not (is_named or same):
+                        return None  # the name of a column or a field is made of it: struct(m.most), m.most + 1
                     edits.append(Edit(source.span(column), lambda text=columns[name] + named: text))  # type: ignore[misc]
     return edits
