@@ -74,6 +74,8 @@ CONSTRUCTS = {
     f"(({BOUNDS}, window_time, k), ({BOUNDS}, window_time))",
     "cte_read_twice": f"WITH w AS {SUMS} SELECT w.* FROM w JOIN (SELECT {BOUNDS}, max(s) AS most FROM w GROUP BY "
     f"{BOUNDS}) AS m ON w.window_start = m.window_start AND w.window_end = m.window_end AND s = most",
+    "equal_parts": f"WITH w AS {SUMS} SELECT L.s, R.window_end FROM w L JOIN w R ON L.window_start = R.window_start "
+    "AND L.window_end = R.window_end AND L.s = R.s",
     "windows_read_twice": "WITH w AS (SELECT * FROM hop(bid, ts, '10 seconds', '20 seconds')) SELECT L.id, R.id AS o, "
     f"L.window_end FROM w AS L JOIN w AS R {JOIN} WHERE L.id < R.id",
     "cumulate_of_slices": f"WITH b AS (SELECT *, v * 2 AS w FROM bid), a AS (SELECT {BOUNDS}, k, sum(w) AS s, "
@@ -248,7 +250,15 @@ FLINK = {
 """The same in Flink's words."""
 
 
-FIRST = ("hop_of_slices", "cte_read_twice", "windows_read_twice", "cascade", "interval_left_join", "over_rows")
+FIRST = (
+    "hop_of_slices",
+    "cte_read_twice",
+    "equal_parts",
+    "windows_read_twice",
+    "cascade",
+    "interval_left_join",
+    "over_rows",
+)
 """What `make test-long` runs where rows come that close every window."""
 FLUSHED = (
     "distinct_sets",

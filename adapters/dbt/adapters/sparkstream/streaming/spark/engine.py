@@ -236,6 +236,9 @@ class Engine:
     def query(self, plan: StreamPlan) -> Rows:
         """The rows of a plan's query. Rows that have to wait leave when the watermark has passed the marked column."""
         self._leave_semi_joins()
+        if not plan.read_once:
+            # Spark computes equal parts of a query once, and waits for ever for the watermark of the other part.
+            self._spark.conf.set("spark.sql.exchange.reuse", "false")
         rows = self._spark.sql(plan.query)
         if plan.waits_longer and plan.time is not None:
             rows = _marked(rows, plan.time, {DELAY: 0})  # it is computed, so Spark doesn't know it as a time
