@@ -113,6 +113,11 @@ def start_early(parameters: Mapping[str, str], project: Path, accelerator: str |
         atexit.register(_launching.acquire)
 
 
+def is_starting() -> bool:
+    """True while a thread starts the session."""
+    return _early is not None and _early.is_alive()
+
+
 def _await_early() -> None:
     """Waits for a session that is being started, and raises the error of its start, once."""
     global _early, _failure

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from dbt.adapters.contracts.connection import Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 
 from dbt.adapters.sparkstream.messages.readable import readable
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+logger = AdapterLogger("SparkStream")
+
+
 class Embedded(Environment):
     """A Spark inside the dbt process. SQL of all threads runs on one session, so that they share temporary views."""
 
     python = SESSION
+    _is_announced = False
 
     @property
     def is_here(self) -> bool:
@@ -43,7 +48,11 @@ class Embedded(Environment):
         try:
             with without_pandas_warning():
                 from dbt.adapters.sparkstream.spark.environments.cursors import SessionHandle, SessionWrapper
+                from dbt.adapters.sparkstream.spark.session import is_starting
 
+                if is_starting() and not self._is_announced:
+                    self._is_announced = True
+                    logger.info("starting Spark, which takes 10 to 20 seconds")
                 session = self._session()
                 connection.handle = SessionWrapper(SessionHandle(session, TaggedJobs(session)))
         except Exception as error:
