@@ -49,8 +49,8 @@ from dbt.adapters.sparkstream.sql.streaming.stages import Arrivals, Stage, Stage
 
 _DIRECT = Direct()
 
-RANKED = "groups that are ranked, as dbt-sparkstream keeps them from version 0.3.0 on"
-SHARED = "DISTINCT values that FILTERs share, as dbt-sparkstream keeps them from version 0.3.0 on"
+RANKED = "ranked groups (new in dbt-sparkstream 0.3.0)"
+SHARED = "shared DISTINCT values (new in dbt-sparkstream 0.3.0)"
 
 
 @dataclass(frozen=True)
