@@ -52,6 +52,15 @@ def landing(feed: Feed, tmp_path: Path) -> Iterator[Landing]:
     yield Landing(feed, tmp_path / "in coming", options={"recursiveFileLookup": "true"})
 
 
+def test_a_folder_that_is_not_there(landing: Landing) -> None:
+    with pytest.raises(StreamingError) as error:
+        landing.run()
+    first, advice = str(error.value).splitlines()
+    assert first.startswith(f"can't stream from {landing.feed.schema}.bid: [PATH_NOT_FOUND]"), first
+    assert str(landing.folder) in first
+    assert advice == "  make the folder, or write another path in the source's meta"
+
+
 def test_files_that_are_gone_or_renamed(landing: Landing) -> None:
     one, two = landing.put("one.csv", 1, 2), landing.put("two.csv", 3)
     assert landing.run() == [1, 2, 3]

@@ -62,9 +62,14 @@ class Streams:
 
     def of(self, source: StreamSource, options: Mapping[str, str]) -> DataFrame:
         """The rows of a source as a stream, as models see them."""
-        with spark_errors(f"can't stream from {'the source' if source.reader else source.relation}"):
-            rows = self._seen(source.stream(self._spark, options), source.seen)
-            rows.schema  # noqa: B018  over Spark Connect, Spark looks for the source when it is asked for the columns
+        try:
+            with spark_errors(f"can't stream from {source.relation}"):
+                rows = self._seen(source.stream(self._spark, options), source.seen)
+                rows.schema  # noqa: B018  over Spark Connect, Spark looks for the source when it is asked for the columns
+        except StreamingError as error:
+            if error.fault.condition != "PATH_NOT_FOUND":
+                raise
+            raise StreamingError(f"{error}\n  make the folder, or write another path in the source's meta") from error
         if source.has_values:
             rows = self._parsed(rows, source)
             count = expression(rows, f"count_if({unreadable(source.reader)}) AS unreadable")
