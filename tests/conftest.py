@@ -82,7 +82,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Groups:
 
 @pytest.fixture(scope="session")
 def profile() -> dict[str, Any]:
-    """What the profile of a project says of Spark; folders of tests with another Spark have their own."""
+    """Keys of a project's profile for its Spark; folders of tests with another Spark have their own."""
     return {"server_side_parameters": PARAMETERS}
 
 

@@ -19,7 +19,6 @@ MODULES = {
     for path in sorted(ADAPTER.rglob("*.py"))
 }
 """Module, without the package's name -> its file."""
-FILES = [path for folder in ("adapters", "macros", "tests", "tools") for path in sorted((ROOT / folder).rglob("*.*"))]
 
 
 BESIDE_SPARK = {
@@ -110,9 +109,10 @@ def test_the_page_of_the_architecture_names_every_module(folder: str) -> None:
 
 def test_files_that_the_page_of_the_architecture_and_comments_name_are_there() -> None:
     texts = [ROOT / "docs" / "architecture.md", *(ROOT / "macros").rglob("*.sql"), *MODULES.values()]
-    files = {f"/{path.relative_to(ROOT).as_posix()}" for path in FILES}
+    folders = ("adapters", "macros", "tests", "tools")
+    files = {path.relative_to(ROOT).as_posix() for folder in folders for path in (ROOT / folder).rglob("*.*")}
     named = {
         (path.name, name) for path in texts for name in re.findall(r"`([\w/]+\.(?:py|sql))`", path.read_text("utf-8"))
     }
     written = {("readme.py", "macros/create_inputs.sql")}  # by `sparkstream import`
-    assert {one for one in named if not any(file.endswith(f"/{one[1]}") for file in files)} == written
+    assert {one for one in named if not any(f"/{file}".endswith(f"/{one[1]}") for file in files)} == written

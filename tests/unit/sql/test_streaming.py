@@ -726,6 +726,19 @@ def test_ranks_of_any_names() -> None:
         assert in_utc(other.replace("c.*", f"{item}, c.k")).keeps == ()
 
 
+def test_names_in_backticks_stay_so() -> None:
+    over = plan("SELECT k, sum(v) OVER (ORDER BY ts ROWS 2 PRECEDING) AS x FROM s AS `a-b` WHERE `a-b`.v > 1")
+    match = plan(
+        "SELECT * FROM s AS `a-b` MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS x PATTERN (A) "
+        "DEFINE A AS A.v > 1)",
+        "flink",
+    )
+    assert isinstance(over.ending, OnHistory)
+    for text in (over.ending.query, over.ending.kept):
+        assert "FROM __closed_rows AS `a-b` WHERE `a-b`.v > 1" in text
+    assert "FROM __rows_so_far AS `a-b`" in match.describe()
+
+
 def test_bounds_that_may_be_null_are_no_ranks() -> None:
     outer = (
         f"SELECT r.window_start, l.window_end, l.k, count(*) AS n FROM (SELECT * FROM {TUMBLE}) AS l "

@@ -114,7 +114,7 @@ def batches(
         check: True to run the query of each batch that seems to be missing, as it may give no rows.
 
     Returns:
-        `model`, `batches` (a dict for each, see `Batch.told`), and `unknown`: reasons why a status isn't certain.
+        `model`, `batches` (a dict for each, see `Batch.as_json`), and `unknown`: reasons why a status isn't certain.
 
     Raises:
         DbtRuntimeError: there is no such model, it has no batches, or Spark refuses a query.

@@ -115,6 +115,12 @@ class Source:
         """A node's text as its author wrote it."""
         return self.text[slice(*self.span(node))]
 
+    def name_of(self, relation: exp.Expr) -> str:
+        """Name of a relation in its query, as its author wrote it; empty without one."""
+        alias = relation.args.get("alias")
+        name = alias.this if alias is not None else relation.this if isinstance(relation, exp.Table) else None
+        return self.written(name) if isinstance(name, exp.Identifier) else ""
+
     def unaliased(self, relation: exp.Expr) -> Span:
         """The span of a relation without its alias."""
         start, end = self.span(relation)

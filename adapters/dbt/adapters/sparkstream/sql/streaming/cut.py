@@ -24,7 +24,6 @@ from dbt.adapters.sparkstream.sql.streaming.names import (
     Streams,
     ctes_of,
     may_be_null,
-    name_in,
     only,
     with_clause,
     with_only,
@@ -111,7 +110,7 @@ class Cut:
     def rest(self) -> Traced:
         """The other part, as it was written, over the view `CLOSED`."""
         # The alias of a MATCH_RECOGNIZE stands behind it.
-        name = "" if isinstance(self.relation, MatchRecognize) else name_in(self.relation, self.source)
+        name = "" if isinstance(self.relation, MatchRecognize) else self.source.name_of(self.relation)
         pieces = [(self._place, f"{CLOSED} AS {name}" if name else CLOSED)]
         if self.history is not None:
             first, last = self.source.span(self.select)

@@ -41,12 +41,10 @@ from dbt.adapters.sparkstream.sql.streaming.names import Streams
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 _GROUPINGS = ("grouping", "grouping_id")
 _GROUPING_ID = "grouping_id()"
-_CHANGING = frozenset(
-    (
-        *("rand", "randn", "random", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
-        *("current_timestamp", "now", "localtimestamp", "current_date", "curdate", "current_time", "unix_timestamp"),
-    )
-)
+_CHANGING = {
+    *("rand", "randn", "random", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
+    *("current_timestamp", "now", "localtimestamp", "current_date", "curdate", "current_time", "unix_timestamp"),
+}
 """Functions with another value in each row or micro-batch."""
 _NO_COPY = -1
 """The number of a row that FILTER leaves out of a list of DISTINCT values: its group is there, and has no value."""
@@ -225,7 +223,8 @@ class _Writer:
                 continue
             listed, condition = self._list(call)
             filters = self._lists.setdefault(listed, [])
-            filters += [] if condition in filters else [condition]
+            if condition not in filters:
+                filters.append(condition)
         shared = (condition for filters in self._lists.values() if len(filters) > 1 for condition in filters)
         self._flags = {c: f"__is_{n}" for n, c in enumerate(dict.fromkeys(filter(None, shared)), 1)}
 

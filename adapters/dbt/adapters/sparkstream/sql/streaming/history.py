@@ -67,7 +67,8 @@ class History:
         span: how far back in time frames reach; None where none goes by time.
         rows: how many rows back frames reach.
         column: the name of that column.
-        where: the condition that rows have to meet, with the name that it has for the relation; None for none.
+        where: the condition that rows have to meet; None for none.
+        name: the relation's name in `where`, as it is written; empty without one.
     """
 
     time: str
@@ -149,7 +150,7 @@ def history(select: exp.Select, source: Source, arrival: str | None) -> History:
         tuple(Newest(*newest, count) for newest, count in rows.items()),
         column.name,
         source.written(where.this) if where is not None else None,
-        relation.alias_or_name,
+        source.name_of(relation),
     )
 
 

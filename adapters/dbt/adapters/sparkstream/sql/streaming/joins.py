@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
-from dbt.adapters.sparkstream.sql.streaming.names import Streams, name_in
+from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
 _MATCHED = "__matched"
 
@@ -33,7 +33,7 @@ def _anti(left: exp.Expr, join: exp.Join, source: Source) -> Iterator[Edit]:
     place = source.span(join.this)
     if not isinstance(select, exp.Select) or len(select.args["joins"]) > 1:
         raise source.error(place, "an ANTI JOIN beside other joins doesn't stream", "put it into a subquery")
-    name = name_in(join.this, source)
+    name = source.name_of(join.this)
     inner = source.unaliased(join.this)
     if not name:
         raise source.error(place, "the right side of this ANTI JOIN has no name", "write AS r behind it")
@@ -44,7 +44,7 @@ def _anti(left: exp.Expr, join: exp.Join, source: Source) -> Iterator[Edit]:
     yield Edit(place, lambda: f"(SELECT *, TRUE AS {_MATCHED} FROM {source.render(inner)}) AS {name}", level=1)
     for item, (start, _) in zip(select.expressions, Block(source, select).projections, strict=True):
         if isinstance(item, exp.Star):
-            yield Edit((start, start + 1), lambda: f"{name_in(left, source)}.*")
+            yield Edit((start, start + 1), lambda: f"{source.name_of(left)}.*")
     where = select.args.get("where")
     test = f"{name}.{_MATCHED} IS NULL"
     if where is not None:

@@ -149,13 +149,6 @@ def only(kept: list[Span], of: Span, end: str = "") -> Iterator[tuple[Span, str]
         yield (at, of[1]), end
 
 
-def name_in(relation: exp.Expr, source: Source) -> str:
-    """Name of a relation in its query, as it is written; empty without one."""
-    alias = relation.args.get("alias")
-    name = alias.this if alias is not None else relation.this if isinstance(relation, exp.Table) else None
-    return source.written(name) if isinstance(name, exp.Identifier) else ""
-
-
 def may_be_null(column: exp.Column, select: exp.Select) -> bool:
     """True if a column is NULL in rows for which an outer join has found no match, as far as the query tells."""
     relations, joins = sources(select), select.args.get("joins") or []

@@ -35,10 +35,12 @@ class RowMatches:
     Attributes:
         match: the MATCH_RECOGNIZE.
         matches: writes it, when its expressions are edited.
+        name: name of the relation that it reads, as it is written; empty without one.
     """
 
     match: MatchRecognize
     matches: Matches
+    name: str
 
     @property
     def time(self) -> exp.Expr:
@@ -48,8 +50,8 @@ class RowMatches:
 
     def ending(self, query: str) -> OnMatches:
         """Ending that brings the matches into the table; `query` is the `query` of `OnMatches`."""
-        name = self.match.this.alias_or_name
-        search = self.matches.over(self.match, f"{SO_FAR} AS {name}" if name else SO_FAR, ["*"], UNTIL)
+        rows = f"{SO_FAR} AS {self.name}" if self.name else SO_FAR
+        search = self.matches.over(self.match, rows, ["*"], UNTIL)
         return OnMatches(query, "\n".join(search.kept()), "\n".join(["SELECT * FROM", *search.lines()]))
 
     def warn_of_growth(self, source: Source, warn: Warn) -> None:
@@ -81,7 +83,7 @@ def row_matches(tree: exp.Expr, source: Source, streams: Streams, resolver: Reso
         needs = [place for place in places if place is not None]
         if needs and not any(reads_from(node, around) for node in below) and reads_from(around, match):
             raise MATCHES.needs_several(needs[0], source)
-    return RowMatches(match, Matches(source, resolver))
+    return RowMatches(match, Matches(source, resolver), source.name_of(match.this))
 
 
 def _check_below(node: exp.Expr, source: Source) -> None:

@@ -72,7 +72,7 @@ def by_rank(
     value = known.find(most.of) if most else None
     if most is None or names is None or value is None or not (value.type or "").startswith(_TYPES):
         return []
-    alias = source.written(rows.args["alias"].this if rows.args.get("alias") else rows.this)
+    alias = source.name_of(rows)
     columns = {column: f"{alias}.{names[of]}" for column, of in {**most.keys, most.value: most.of}.items()}
     references = _references(source, select, sides[1], columns)
     if references is None:
@@ -186,9 +186,8 @@ def _references(source: Source, select: exp.Select, side: str, columns: dict[str
                     if len(column.parts) > 2 or name not in columns:
                         return None
                     named = f" AS {source.written(column.this)}" if column.parent is select else ""
-                    is_named = column.parent is select or isinstance(column.parent, exp.Alias)
-                    same = columns[name].casefold().endswith(f".{name}")
-                    if clause == "expressions" and not (is_named or same):
+                    same = named or columns[name].casefold().endswith(f".{name}")
+                    if clause == "expressions" and not (same or isinstance(column.parent, exp.Alias)):
                         return None  # the name of a column or a field is made of it: struct(m.most), m.most + 1
                     edits.append(Edit(source.span(column), lambda text=columns[name] + named: text))  # type: ignore[misc]
     return edits

@@ -131,7 +131,7 @@ class _Reader:
             raise NoRule(f"nobody knows the type of {function.timecol.name}")
         if any(rows.find(name) for name in WINDOW_COLUMNS):
             raise NoRule("the rows have columns of a window already")
-        alias = self._source.written(relation.args["alias"].this)
+        alias = self._source.name_of(relation)
         return Side(relation, function, function.window, alias, time.type)
 
     def _check_windows(self, left: Hop, right: Hop) -> None:

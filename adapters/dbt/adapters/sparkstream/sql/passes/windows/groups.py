@@ -167,8 +167,7 @@ class GroupWindows:
         source = self._source
         [relation] = sources(select)
         span = source.span(relation)
-        alias = relation.args["alias"].this if relation.args.get("alias") else relation.this
-        name = source.written(alias) if isinstance(alias, exp.Identifier) else ""
+        name = source.name_of(relation)
 
         def rows() -> str:
             wall = wall_clock(source.rendered(time), self._type(time, select) == NTZ)
