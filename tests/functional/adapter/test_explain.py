@@ -226,6 +226,7 @@ class TestRowsOfTheWarehouse:
         found = section(shop, "no_table")
         assert found.picture is None
         assert found.notes[0].startswith("No rows can be drawn: [TABLE_OR_VIEW_NOT_FOUND]")
+        assert found.notes[0] in report(shop, "no_table").lines(Size())
 
     def test_a_model_without_windows(self, shop: Project) -> None:
         assert report(shop, "plain").sections == ()

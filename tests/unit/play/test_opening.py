@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from dbt.adapters.sparkstream.cli.play import play
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.server import PlayServer
+from dbt.adapters.sparkstream.spark import java
+from dbt.adapters.sparkstream.spark.java import JavaNotFound
 from tests.lib.support import wait_for
 
 BROWSER = """#!/bin/sh
@@ -53,3 +55,14 @@ def test_it_opens_by_a_file_for_this_user_alone(tmp_path: Path, monkeypatch: pyt
     assert token and token in page
     assert token not in opened and "http" not in opened
     assert not Path(opened).exists()
+
+
+def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without Java is told so at once, and not at the first query."""
+
+    def find() -> None:
+        raise JavaNotFound("no Java 17 or newer found, which Spark needs")
+
+    monkeypatch.setattr(java, "find_java", find)
+    done = CliRunner().invoke(play, ["--no-open"])
+    assert (done.exit_code, done.output) == (1, "no Java 17 or newer found, which Spark needs\n")

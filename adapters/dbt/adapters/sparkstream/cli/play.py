@@ -31,7 +31,12 @@ def play(port: int, show: bool) -> None:
     """
     from dbt.adapters.sparkstream.play.runner import Runner
     from dbt.adapters.sparkstream.play.server import PlayServer
+    from dbt.adapters.sparkstream.spark.java import JavaNotFound, find_java
 
+    try:
+        find_java()
+    except JavaNotFound as error:
+        fail(str(error))
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the block below, and so removes its folder
     with tempfile.TemporaryDirectory(prefix="sparkstream-play-", ignore_cleanup_errors=True) as folder:
         runner = Runner(Path(folder))

@@ -143,12 +143,14 @@ class Report:
         return [Change(now, then) for now, then in zip_longest(self.sections, before)]
 
     def lines(self, size: Size) -> Iterator[str]:
-        """Lines on the optimiser's decisions, with estimated rows of each step, on a stream, and on another version."""
+        """Lines on decisions with estimated rows of each step, on rows that can't be read, a stream, another version."""
         if not self.explanation.decisions:
             yield from self.explanation.lines()
         for decision in self.explanation.decisions:
             rows = self.size_of(decision, size)
             yield from decision_lines(decision, rows.rows, rows.keys, rows.seconds)
+        uncounted = (section for section in self.sections if section.count is None)
+        yield from dict.fromkeys(note for section in uncounted for note in section.notes)
         yield from self.stream
         if self.before:
             yield f"against {self.before.name}:"

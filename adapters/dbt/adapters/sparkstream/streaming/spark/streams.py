@@ -7,7 +7,8 @@ time shows as well: Spark takes NULL for the first of January 1970 there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,18 @@ OBSERVED = "sparkstream_times_"
 """Prefix of the names of observations of event times."""
 
 
+@contextmanager
+def _reading(doing: str) -> Iterator[None]:
+    """Turns an error of Spark into a StreamingError, with advice if a source's folder doesn't exist."""
+    try:
+        with spark_errors(doing):
+            yield
+    except StreamingError as error:
+        if error.fault.condition != "PATH_NOT_FOUND":
+            raise
+        raise StreamingError(f"{error}\n  make the folder, or write another path in the source's meta") from error
+
+
 class Streams:
     """The streams of one run of a model."""
 
@@ -62,14 +75,9 @@ class Streams:
 
     def of(self, source: StreamSource, options: Mapping[str, str]) -> DataFrame:
         """The rows of a source as a stream, as models see them."""
-        try:
-            with spark_errors(f"can't stream from {source.relation}"):
-                rows = self._seen(source.stream(self._spark, options), source.seen)
-                rows.schema  # noqa: B018  over Spark Connect, Spark looks for the source when it is asked for the columns
-        except StreamingError as error:
-            if error.fault.condition != "PATH_NOT_FOUND":
-                raise
-            raise StreamingError(f"{error}\n  make the folder, or write another path in the source's meta") from error
+        with _reading(f"can't stream from {source.relation}"):
+            rows = self._seen(source.stream(self._spark, options), source.seen)
+            rows.schema  # noqa: B018  over Spark Connect, Spark looks for the source when it is asked for the columns
         if source.has_values:
             rows = self._parsed(rows, source)
             count = expression(rows, f"count_if({unreadable(source.reader)}) AS unreadable")
@@ -182,8 +190,9 @@ class Streams:
             is_question: True if only its columns are wanted, which it may have before its files are there.
         """
         try:
-            with spark_errors(f"can't read {source.relation}"):
+            with _reading(f"can't read {source.relation}"):
                 rows = source.rows(self._spark)
+                rows.schema  # noqa: B018  looks for the source, as in `of`
         except StreamingError as error:
             if not (is_question and source.states_columns):
                 if source.without_batch is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
