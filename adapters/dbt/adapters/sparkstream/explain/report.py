@@ -143,7 +143,7 @@ class Report:
         return [Change(now, then) for now, then in zip_longest(self.sections, before)]
 
     def lines(self, size: Size) -> Iterator[str]:
-        """Lines on decisions with estimated rows of each step, on rows that can't be read, a stream, another version."""
+        """Lines on decisions with rows of each step, on rows that can't be read, on streams, and on another version."""
         if not self.explanation.decisions:
             yield from self.explanation.lines()
         for decision in self.explanation.decisions:
