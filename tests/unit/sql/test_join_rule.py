@@ -238,6 +238,7 @@ RANK = "rank() OVER (PARTITION BY {} ORDER BY num {}) AS __place"
         ("count(*) AS num", "sum(d) AS num", None),  # 0.0 and -0.0 are equal
         ("count(*) AS num", "max(unknown) AS num", None),
         ("most.num > 1", "most.num IN (SELECT v FROM bid)", None),
+        ("count(*) AS num", "min(k) AS __place, count(*) AS num", None),
     ],
 )
 def test_highest_of_a_window_by_rank(old: str, new: str, rank: str | None) -> None:

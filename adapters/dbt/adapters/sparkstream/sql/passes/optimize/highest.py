@@ -25,6 +25,8 @@ from dbt.adapters.sparkstream.sql.passes.optimize.grouping import SETS, plain_ke
 
 _ORDERS = {"MAX": "DESC", "MIN": "ASC NULLS LAST"}
 _WORDS = {"DESC": "highest", "ASC NULLS LAST": "lowest"}
+_PLACE = "__place"
+"""Column with the rank of a row."""
 _TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "date", "timestamp", "string")
 """Types, or how they begin, of which equal values are the same: 0.0 and -0.0 are equal."""
 
@@ -70,7 +72,8 @@ def by_rank(
     names = _joined(source, join.args["on"], sides, most) if most and sides[0] != sides[1] else None
     known = resolver.columns(rows)
     value = known.find(most.of) if most else None
-    if most is None or names is None or value is None or not (value.type or "").startswith(_TYPES):
+    is_ranked = value is not None and (value.type or "").startswith(_TYPES) and known.find(_PLACE) is None
+    if most is None or names is None or not is_ranked:
         return []
     alias = source.name_of(rows)
     columns = {column: f"{alias}.{names[of]}" for column, of in {**most.keys, most.value: most.of}.items()}
@@ -82,9 +85,9 @@ def by_rank(
     never = set() if may_be else {name for name in names if getattr(known.find(name), "origin", 0) in BOUNDS}
     follows = follows_of(rows)
     keys = ", ".join(names[of] for of in most.keys.values() if follows.get(of) not in names)
-    place = f"rank() OVER (PARTITION BY {keys} ORDER BY {names[most.of]} {most.order}) AS __place"
-    where = ["__place = 1", *(f"  AND {written} IS NOT NULL" for name, written in names.items() if name not in never)]
-    query = Select(["* EXCEPT (__place)"], Select(["*", place], source.written(rows.this)), where=where)
+    place = f"rank() OVER (PARTITION BY {keys} ORDER BY {names[most.of]} {most.order}) AS {_PLACE}"
+    where = [f"{_PLACE} = 1", *(f"  AND {written} IS NOT NULL" for name, written in names.items() if name not in never)]
+    query = Select([f"* EXCEPT ({_PLACE})"], Select(["*", place], source.written(rows.this)), where=where)
     words = f"the rows whose {names[most.of]} is the {_WORDS[most.order]} of their {keys}"
     start, end = source.span(rows)[0], source.span(join.args["on"])[1]
     text = f"{placed(parenthesized(query, words), source.indent(start))} AS {alias}"
