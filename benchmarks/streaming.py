@@ -104,7 +104,7 @@ def run_of(spark: Any, question: Question, name: str, config: StreamConfig, opti
         question: the model's query.
         name: its table.
         config: its configs.
-        optimize: whether windows are put together from slices.
+        optimize: True if windows are put together from slices.
         hooks: what Run takes beside.
     """
     streams = {"bid": {"ts": "timestamp", "k": "string", "v": "bigint"}}

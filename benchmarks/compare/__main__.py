@@ -41,7 +41,7 @@ class Checked:
     Attributes:
         rows: of the answer.
         left_out: engine -> what is wrong with its answer.
-        equal: whether no engine gave other rows; some may not have answered.
+        equal: True if no engine gave other rows; some may not have answered.
     """
 
     question: Question
@@ -91,7 +91,7 @@ class Comparison:
         Args:
             names: the engines; those that are there and have a query are asked. A question that ours alone has is
                 left out.
-            text: whether all read CSV.
+            text: True if all read CSV.
         """
         found = []
         for part in parts:

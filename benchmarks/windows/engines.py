@@ -67,7 +67,7 @@ class Engines:
         """Makes names be the tables in folders.
 
         Args:
-            text: whether all engines read CSV, as Flink does; else they read parquet, and Flink has no table. Polars
+            text: True if all engines read CSV, as Flink does; else they read parquet, and Flink has no table. Polars
                 reads parquet alone.
         """
         for name, path in tables.items():

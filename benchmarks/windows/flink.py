@@ -23,7 +23,7 @@ class Flink:
         python: the interpreter.
         cores: how many tasks run at a time.
         memory: of its JVM, such as `4g`.
-        streaming: whether it reads the files as streams, and not in batch.
+        streaming: True if it reads the files as streams, and not in batch.
     """
 
     def __init__(self, python: str, cores: int, memory: str, streaming: bool = False) -> None:

@@ -129,7 +129,7 @@ def macros(adapter: str = "sparkstream", *, streams: bool = False) -> Macros:
     """The macros of an adapter, loaded once.
 
     Args:
-        streams: whether they are called in a streaming model.
+        streams: True if they are called in a streaming model.
     """
     if not streams:
         return Macros(adapter)

@@ -116,7 +116,7 @@ def wait_for(happened: Callable[[], object], what: Callable[[], str] = lambda: "
     """Waits until something holds.
 
     Args:
-        happened: whether it holds; may raise what else is wrong.
+        happened: True if it holds; may raise what else is wrong.
         what: words for the failure.
     """
     deadline = time.monotonic() + PATIENCE

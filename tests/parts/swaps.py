@@ -105,7 +105,7 @@ def check_what_was_begun(
         feed: the tables.
         monkeypatch: has a run fail.
         kind: writes the rows.
-        in_place: whether a table in a folder of the user's own can be made anew in its place.
+        in_place: True if a table in a folder of the user's own can be made anew in its place.
         options: configs of the model.
     """
     given = {**options, "partition_by": ("k",), "location_root": feed.folder("root")}

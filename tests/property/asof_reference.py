@@ -23,9 +23,9 @@ class AsOf:
 
     Attributes:
         keys: how many of the keys have to be equal.
-        null_keys: whether two NULL keys are equal, as they are to a LAST JOIN.
+        null_keys: True if two NULL keys are equal, as they are to a LAST JOIN.
         tolerance: microseconds between the two times at most; None for any.
-        inner: whether left rows without a match are left out.
+        inner: True if left rows without a match are left out.
     """
 
     direction: str = "backward"

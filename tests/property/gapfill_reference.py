@@ -41,7 +41,7 @@ class Gapfill:
     Attributes:
         zone: whose clock the bounds are of; None for TIMESTAMP_NTZ.
         since, until: a time on the wall clock from which on, and before which, windows have to be there.
-        everywhere: whether each key has windows where any has.
+        everywhere: True if each key has windows where any has.
         longest: microseconds of a gap that is filled with values, at most; None for any.
         spine: keys that have to be there; only with both ends of the time, or `everywhere`.
     """

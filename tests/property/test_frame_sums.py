@@ -99,7 +99,7 @@ def make(spark: SparkSession, table: Table, *, large: bool = False) -> None:
     """The view `numbers` of a table's rows.
 
     Args:
-        large: whether their last values are no numbers for its DECIMALs and TINYINT.
+        large: True if their last values are no numbers for its DECIMALs and TINYINT.
     """
     others = "1" if large else "b"
     spark.conf.set("spark.sql.session.timeZone", table.zone)

@@ -73,7 +73,7 @@ class RuledSession:
     Attributes:
         gap: for all rows; None where each has its own.
         max_duration: no session lasts longer; None for no limit.
-        keyed: whether each key has sessions of its own.
+        keyed: True if each key has sessions of its own.
     """
 
     gap: int | None

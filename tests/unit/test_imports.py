@@ -35,7 +35,7 @@ def imported(node: ast.AST, functions: bool) -> Iterator[str]:
     """The modules of the package that are imported, for type checks, too.
 
     Args:
-        functions: whether imports within functions count: they come when all modules are there.
+        functions: True if imports within functions count: they come when all modules are there.
     """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ImportFrom) and (child.module or "").startswith(PACKAGE):

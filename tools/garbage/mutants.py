@@ -179,7 +179,7 @@ class Mutant:
 
     Attributes:
         door: which function reads it; one of `DOORS`.
-        known: whether the function knows the tables' columns.
+        known: True if the function knows the tables' columns.
     """
 
     sql: str

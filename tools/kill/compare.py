@@ -58,7 +58,7 @@ def is_complete(rows: str, least: int | None, complete: Sequence[int], swaps: bo
         rows: how many rows of its source it has, or another word where there is no table.
         least: how many it had the last time; None where it was not there.
         complete: how many rows the source had after each file that came.
-        swaps: whether a kill may leave no table for the time until the next run.
+        swaps: True if a kill may leave no table for the time until the next run.
     """
     if not rows.isdigit():
         return least is None or swaps

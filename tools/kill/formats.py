@@ -18,9 +18,9 @@ class Format:
     Attributes:
         name: its name in the configs of models.
         parameters: settings of Spark that it needs.
-        numbered: whether a streaming model's table has a column with the number of the micro-batch.
+        numbered: True if a streaming model's table has a column with the number of the micro-batch.
         moments: to kill at, beside those of a kind.
-        swaps: whether a table goes for a moment when another one takes its place; else one commit replaces it.
+        swaps: True if a table goes for a moment when another one takes its place; else one commit replaces it.
     """
 
     name: str

@@ -20,7 +20,7 @@ class Moment:
 
     Attributes:
         name: for the report.
-        seen: whether a path within the folder of the tables says that the moment has come, when it appears or goes;
+        seen: True if a path within the folder of the tables says that the moment has come, when it appears or goes;
             None for a moment by the clock, or before a statement.
         statement: a part of the statement that names the table: dbt waits before it, to be killed; empty for no
             statement.

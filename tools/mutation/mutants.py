@@ -63,7 +63,7 @@ class Mutant:
         before: the code as it is.
         after: the code with the fault.
         lines: the lines of the statement that the fault is in, the first and the one behind the last.
-        at_import: whether the module's import runs the statement, and no function.
+        at_import: True if the module's import runs the statement, and no function.
         tree: the module's syntax tree with the fault.
     """
 

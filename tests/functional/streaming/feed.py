@@ -89,10 +89,10 @@ class Feed:
         Args:
             sql: its query, with the tables in it.
             name: its table.
-            rebuild: whether its table is made anew.
-            empty: whether it is made only.
+            rebuild: True if its table is made anew.
+            empty: True if it is made only.
             warn: gets its warnings.
-            stopping: whether it is to end after its micro-batch.
+            stopping: True if it is to end after its micro-batch.
             options: configs.
         """
         model, engine, plan = self._model(sql, name, warn, options)
@@ -110,7 +110,7 @@ class Feed:
             sql: its query, with the tables in it.
             since: the begin of the range, in seconds since the epoch.
             until: its end.
-            removes: whether rows go where the sources have none any more.
+            removes: True if rows go where the sources have none any more.
             options: configs.
         """
         model, engine, plan = self._model(sql, "model", lambda text: None, options)

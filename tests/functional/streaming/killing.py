@@ -24,7 +24,7 @@ def killed(
 
     Args:
         dies: says whether a statement is the one.
-        after: whether the statement is done.
+        after: True if the statement is done.
         aside: what the name of the table aside has behind that of the model's table.
     """
     one = Engine.sql

@@ -113,7 +113,7 @@ def hop(
         size: like slide.
         last: the size less a millisecond, like slide.
         back: from the last window of a row to the first, like slide; empty when it is in one only.
-        uneven: whether the size is no multiple of the slide.
+        uneven: True if the size is no multiple of the slide.
     """
     first = f"__rows.__slide.start - INTERVAL {back}" if back else "__rows.__slide.start"
     where = f" WHERE CAST(__rows.{ts} AS TIMESTAMP_NTZ) < __hop.start + INTERVAL {size}" if uneven else ""

@@ -90,8 +90,8 @@ class Statement:
         """Parses a text.
 
         Args:
-            whole: whether statements without a construct of ours are parsed too.
-            wall_bounds: whether windows have TIMESTAMP_NTZ bounds (see `Resolver`): for Spark SQL that was made of a
+            whole: True if statements without a construct of ours are parsed too.
+            wall_bounds: True if windows have TIMESTAMP_NTZ bounds (see `Resolver`): for Spark SQL that was made of a
                 statement in dialect `flink`, whose windows have them always.
 
         Raises:
@@ -131,9 +131,9 @@ class Statement:
 
         Args:
             batch: what dbt cuts its relations to.
-            optimize: whether queries over windows may be rewritten to faster ones.
-            skewed: whether one key has most of the rows, which are split by time, if `optimize`.
-            request: whether tables may have a request's row in them (see `requests`).
+            optimize: True if queries over windows may be rewritten to faster ones.
+            skewed: True if one key has most of the rows, which are split by time, if `optimize`.
+            request: True if tables may have a request's row in them (see `requests`).
         """
         if arrival is not None and not is_column(arrival):
             raise error_at(
@@ -281,11 +281,11 @@ class Statement:
         """The text with the edits that make it Spark SQL, and what rules decided, if they are to be applied.
 
         Args:
-            keep_windows: whether windows stay, in one spelling.
-            frames: whether rules may rewrite calls over Spark's own frames, which aren't its author's.
-            sums: whether calls over frames that Spark hasn't may come from running aggregates.
-            joins: whether joins of windows may go by one bound; with `rules` they do.
-            skewed: whether rows in frames that Spark hasn't are split by time, as one key has most of them.
+            keep_windows: True if windows stay, in one spelling.
+            frames: True if rules may rewrite calls over Spark's own frames, which aren't its author's.
+            sums: True if calls over frames that Spark hasn't may come from running aggregates.
+            joins: True if joins of windows may go by one bound; with `rules` they do.
+            skewed: True if rows in frames that Spark hasn't are split by time, as one key has most of them.
         """
         self._refuse_rowtime()
         source = Source(self.source.text, self.source.tokens)
@@ -368,7 +368,7 @@ class Statement:
         """The tables whose columns matter, as the text names them.
 
         Args:
-            skewed: whether columns of Spark's own frames matter.
+            skewed: True if columns of Spark's own frames matter.
         """
         found: dict[str, None] = {}
         for tree in self.trees:

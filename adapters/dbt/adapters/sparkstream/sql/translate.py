@@ -41,8 +41,8 @@ def translate(
     Args:
         sql: one or more statements.
         dialect: `spark` (Spark SQL plus window functions, frames and islands), `flink`, `openmldb` or `sqlstream`.
-        optimize: whether the optimiser may rewrite a query to a faster one with the same rows.
-        skewed: whether one key has most of the rows: its frames are split by time, where they can be, and
+        optimize: True if the optimiser may rewrite a query to a faster one with the same rows.
+        skewed: True if one key has most of the rows: its frames are split by time, where they can be, and
             a warning says where they can't. Not for streams, nor without `optimize`.
         max_windows: in how many windows a row may be; a million unless it is set.
         max_partial_matches: how many partial matches a MATCH_RECOGNIZE may hold at once; 10,000 unless it is set.
@@ -177,7 +177,7 @@ def tables(sql: str, dialect: str = "spark", *, whole: bool = False) -> list[str
     Empty for a statement that needs no translation.
 
     Args:
-        whole: whether tables of a statement without our constructs are given, too, as mode `stream` needs.
+        whole: True if tables of a statement without our constructs are given, too, as mode `stream` needs.
 
     Raises:
         TranslationError: the statement can't be parsed.

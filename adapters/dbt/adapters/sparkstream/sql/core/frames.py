@@ -26,8 +26,8 @@ class Bound:
     Attributes:
         offset: how far before the current row, in rows or in units of the key (milliseconds of a timestamp);
             None is UNBOUNDED, 0 the current row.
-        open: whether the bound itself is out (`OPEN PRECEDING`).
-        timed: whether the offset is written with a unit of time.
+        open: True if the bound itself is out (`OPEN PRECEDING`).
+        timed: True if the offset is written with a unit of time.
     """
 
     offset: int | None
@@ -51,7 +51,7 @@ class Frame:
         exclude_time: without the other rows that have the current row's key.
         exclude_row: without the current row.
         instance_not_in_window: without the other rows of the main table.
-        unitless: whether its bounds are numbers in a dialect that writes lengths of time as intervals.
+        unitless: True if its bounds are numbers in a dialect that writes lengths of time as intervals.
     """
 
     kind: Kind

@@ -25,7 +25,7 @@ class Element:
         name: the variable.
         least: how many rows it takes at least.
         most: how many rows it takes at most; None: any number.
-        greedy: whether it takes as many rows as it can; False behind `?`.
+        greedy: True if it takes as many rows as it can; False behind `?`.
     """
 
     name: str

@@ -72,7 +72,7 @@ class JsonConstructor(exp.Expression, exp.Func):
     Attributes:
         expressions: the values; each value of an object stands behind its key.
         kind: OBJECT or ARRAY.
-        absent: whether NULLs are left out.
+        absent: True if NULLs are left out.
     """
 
     arg_types = {"expressions": True, "kind": True, "absent": True}

@@ -40,7 +40,7 @@ class Edit:
         text: gives the new text of the piece. It is called after all edits within the piece are made.
         level: order of edits with the same span: the edit with the higher level is made later, and its `text` renders
             what the earlier edit has written.
-        whole: whether `text` holds what earlier edits have inserted at the start and the end of the span.
+        whole: True if `text` holds what earlier edits have inserted at the start and the end of the span.
     """
 
     span: Span
@@ -187,7 +187,7 @@ class Source:
         """The text of a span, or all of it, with the edits made so far.
 
         Args:
-            behind: whether what is inserted at the start of the span belongs to a piece before it, and is left out.
+            behind: True if what is inserted at the start of the span belongs to a piece before it, and is left out.
         """
         pieces = self._pieces(span or (0, len(self.text)))
         left_out = (span[0], span[0]) if span and behind else None

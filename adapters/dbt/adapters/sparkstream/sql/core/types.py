@@ -66,14 +66,14 @@ class Numbers:
 
     Attributes:
         digits: digits of each integer type beside a DECIMAL.
-        literals_by_digits: whether an integer literal beside a DECIMAL has as many digits as are written, one digit
+        literals_by_digits: True if an integer literal beside a DECIMAL has as many digits as are written, one digit
             for `5`; else it has the digits of its type.
-        capped: whether a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
+        capped: True if a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
         beside_float: the type that CASE, COALESCE and the like give for a FLOAT and an integer; None if a setting of
             Spark decides it, and then also the type for a FLOAT and any other number, which is a DOUBLE else.
-        first_of_floats: whether CASE, a set operation and the like have the type of the first one where a FLOAT meets a
+        first_of_floats: True if CASE, a set operation and the like have the type of the first one where a FLOAT meets a
             DOUBLE; else that is a DOUBLE.
-        first_of_times: whether CASE, a set operation and the like have the type of the first one where times with a
+        first_of_times: True if CASE, a set operation and the like have the type of the first one where times with a
             zone meet times without; else all have one.
     """
 

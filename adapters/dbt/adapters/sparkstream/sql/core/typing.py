@@ -49,7 +49,7 @@ class TypeRules:
         calls: name of a function whose type depends on more than the types of its arguments -> its rule.
         numbers: how numbers combine.
         unnamed: the name that an output column without one gets, with `{position}`; empty where Spark makes one up.
-        bare_fields: whether the field of a row may be named without the row.
+        bare_fields: True if the field of a row may be named without the row.
     """
 
     nodes: Mapping[type[exp.Expr], NodeRule]

@@ -25,8 +25,8 @@ class Unnested:
     Attributes:
         columns: names and types of its columns, the ordinality among them.
         fields: names of the columns before the ordinality as the array's rows have them, or empty.
-        ordinal: whether the last column is the ordinality.
-        complete: whether there are no other columns.
+        ordinal: True if the last column is the ordinality.
+        complete: True if there are no other columns.
     """
 
     kind: Pieces

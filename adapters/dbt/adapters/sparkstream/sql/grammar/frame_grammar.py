@@ -21,9 +21,9 @@ class FrameGrammar(PlacedParser):
     """Reads frames.
 
     Attributes:
-        FRAMED: whether all windows are ours; else Spark's own stay, and frames of ours are found before (see `scan`).
+        FRAMED: True if all windows are ours; else Spark's own stay, and frames of ours are found before (see `scan`).
         BY_KEY: the word before a frame by key, whose bounds are lengths of time, or numbers.
-        BY_NUMBER: whether a number there is one of the key's own, and no milliseconds: `RANGE 20 PRECEDING`.
+        BY_NUMBER: True if a number there is one of the key's own, and no milliseconds: `RANGE 20 PRECEDING`.
         BOUNDS: how bounds are written.
         UNITS: unit behind a number -> its milliseconds; with none, a number is a number of rows or milliseconds.
     """

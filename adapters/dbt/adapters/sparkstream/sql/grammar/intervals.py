@@ -16,7 +16,7 @@ def read_interval(tokens: list[Token], *, flink: bool = False) -> Interval:
     `INTERVAL 10 MINUTES` and `INTERVAL 1 HOUR 30 MINUTES`.
 
     Args:
-        flink: whether it is Flink's, which takes a WEEK for an hour.
+        flink: True if it is Flink's, which takes a WEEK for an hour.
 
     Raises:
         IntervalError: the tokens are no constant interval.

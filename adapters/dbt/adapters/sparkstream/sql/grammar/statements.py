@@ -114,7 +114,7 @@ def _parse_statement(
     """Parses one statement, or the query in it when its head is none that sqlglot knows.
 
     Args:
-        opaque: whether queries that can't be parsed may stay as they are.
+        opaque: True if queries that can't be parsed may stay as they are.
     """
     faults: list[ParseError] = []
     tokens = _as_spark_reads(tokens)

@@ -22,7 +22,7 @@ def may_hold_windows(sql: str, skewed: bool = False) -> bool:
     may still find none, such as in `SELECT maxsize FROM t`.
 
     Args:
-        skewed: whether frames of Spark's own are rewritten, too, so that OVER is such a construct.
+        skewed: True if frames of Spark's own are rewritten, too, so that OVER is such a construct.
     """
     text = sql.lower()
     if skewed and "over" in text:

@@ -42,7 +42,7 @@ def find(
     Args:
         schema: table -> column -> Spark type, as far as known.
         arrival: the column that numbers rows in order of arrival.
-        own_frames: whether frames that Spark has itself count.
+        own_frames: True if frames that Spark has itself count.
 
     Raises:
         TranslationError: what is wrong, where and how to write it.

@@ -33,7 +33,7 @@ class Input:
         sql: Spark SQL with the columns `__time`, `__lane_1` ... and `__key_1` ...
         parts: how many expressions tell groups of rows apart.
         keys: how many expressions the rows are ordered by.
-        columns: whether the table's own columns are in it.
+        columns: True if the table's own columns are in it.
     """
 
     sql: str
@@ -132,7 +132,7 @@ class Use:
         line: in which line of the statement it stands.
         written: its text.
         inputs: the rows that it sees: of its table, and of UNION tables.
-        lanes: whether it looks at each group of rows alone.
+        lanes: True if it looks at each group of rows alone.
     """
 
     name: str
@@ -156,9 +156,9 @@ class WindowUse(Use):
     """A table function or a group window. `members`: row, window_start, window_end, in microseconds of wall clock.
 
     Attributes:
-        own_gaps: whether the second key is a row's own gap.
-        closing: whether the last key says that a row closes its session.
-        wall_bounds: whether the statement's windows have TIMESTAMP_NTZ bounds (see `Resolver`).
+        own_gaps: True if the second key is a row's own gap.
+        closing: True if the last key says that a row closes its session.
+        wall_bounds: True if the statement's windows have TIMESTAMP_NTZ bounds (see `Resolver`).
     """
 
     window: Window
@@ -199,7 +199,7 @@ class FrameUse(Use):
         over: the specification with `__lane`, `__key_1` ... and `__union_1` ... for what the statement names.
         dialect: the dialect of the query.
         names: the names of its keys in the query.
-        by_arrival: whether the last key orders rows of the same time; else the numbers of the rows do.
+        by_arrival: True if the last key orders rows of the same time; else the numbers of the rows do.
     """
 
     over: str

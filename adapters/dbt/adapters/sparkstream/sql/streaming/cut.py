@@ -42,10 +42,10 @@ class Cut:
         select: the query with OVER, SESSION or MATCH_RECOGNIZE; it and what is around it run on closed rows.
         relation: what it reads in FROM.
         below: the part of it that runs as a stream: all, or the relation that a SESSION or MATCH_RECOGNIZE reads.
-        buffered: whether the rows of the stream don't come window by window yet.
+        buffered: True if the rows of the stream don't come window by window yet.
         history: the earlier rows that later rows need; None where OVER stays within a window.
         waiting: the SESSION or MATCH_RECOGNIZE whose rows wait for later ones; None for OVER.
-        joins_versions: whether the other part has Flink's temporal join.
+        joins_versions: True if the other part has Flink's temporal join.
     """
 
     select: exp.Select

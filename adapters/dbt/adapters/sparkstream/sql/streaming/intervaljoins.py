@@ -60,8 +60,8 @@ class IntervalJoins:
 
     Args:
         times: stream with a watermark -> its event time.
-        utc: whether the session's clock shows UTC.
-        elapsed: whether days are 24 hours, as in Flink.
+        utc: True if the session's clock shows UTC.
+        elapsed: True if days are 24 hours, as in Flink.
         warn: takes a warning of state that only grows.
 
     Attributes:

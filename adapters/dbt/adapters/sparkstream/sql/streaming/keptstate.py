@@ -76,7 +76,7 @@ class Windows:
     Attributes:
         relation: gives the windows.
         is_after: the condition that a window ends after `since`, `until` or `dropped`.
-        corrects: whether windows that are closed and have got late rows are to be corrected.
+        corrects: True if windows that are closed and have got late rows are to be corrected.
     """
 
     relation: str
@@ -192,9 +192,9 @@ def keep_slices(
         streams: the names that stand for streams.
         schema: table or stream -> column -> Spark type, as far as known.
         cut: where the query leaves the stream; None where all of it can run as one.
-        utc: whether the session's clock shows UTC.
-        optimize: whether slices may be kept.
-        corrects: whether late rows correct windows that are closed.
+        utc: True if the session's clock shows UTC.
+        optimize: True if slices may be kept.
+        corrects: True if late rows correct windows that are closed.
     """
     functions = streamed_windows(statement, streams)
     sliced = [function.window for function in functions if _rules(function)]

@@ -56,7 +56,7 @@ def keep_windows(
         schema: table or stream -> column -> Spark type, as far as known.
         cut: where the query leaves the stream; None where all of it can run as one.
         config: why: `EMIT_OPEN`, or `UPDATE`, with which windows are corrected.
-        utc: whether the session's clock shows UTC.
+        utc: True if the session's clock shows UTC.
 
     Raises:
         TranslationError: its windows can't be seen before they close.

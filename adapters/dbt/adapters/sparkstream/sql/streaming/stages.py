@@ -56,12 +56,12 @@ class StagedWindows(WindowFunctions):
 
     Args:
         unstaged: the window function whose rows leave the stream, if any.
-        utc: whether the session's clock shows UTC.
+        utc: True if the session's clock shows UTC.
 
     Attributes:
         stages: what the edits made so far need, in the order of the text.
         late: the rows that come to the first window functions.
-        by_instant: whether there is a SESSION that Spark aggregates: its gap is between instants.
+        by_instant: True if there is a SESSION that Spark aggregates: its gap is between instants.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ class TimeBound:
         earlier: a column.
         later: a column of the other side.
         most: the length; negative where `later` is before `earlier`.
-        plain: whether it is written as columns with intervals added, the only form that Spark reads.
+        plain: True if it is written as columns with intervals added, the only form that Spark reads.
     """
 
     earlier: exp.Column
@@ -45,8 +45,8 @@ class TimeBound:
         Spark reckons with days of 24 hours when it forgets rows, and adds days on the clock of the zone.
 
         Args:
-            utc: whether that clock shows UTC.
-            again: whether the condition itself is said in a form that Spark doesn't read.
+            utc: True if that clock shows UTC.
+            again: True if the condition itself is said in a form that Spark doesn't read.
         """
         most = self.most if utc else turned(self.most)
         if self.plain and most == self.most and not again:
@@ -59,7 +59,7 @@ def time_bounds(term: exp.Expr, source: Source, *, elapsed: bool) -> Iterator[Ti
     """The bounds that a comparison sets, two for BETWEEN; None for one that isn't about two columns and lengths.
 
     Args:
-        elapsed: whether days are 24 hours, as in Flink, which Spark is told in a form that it reads no bounds from.
+        elapsed: True if days are 24 hours, as in Flink, which Spark is told in a form that it reads no bounds from.
     """
     if isinstance(term, exp.Between) and not term.args.get("symmetric"):
         pairs = [(term.args["low"], term.this), (term.this, term.args["high"])]

@@ -45,7 +45,7 @@ class Resolver:
     """Finds the columns of relations, through CTEs, subqueries and window functions, and the types of expressions.
 
     Attributes:
-        wall_bounds: whether window_start and window_end are TIMESTAMP_NTZ whatever the time column is, as in Flink;
+        wall_bounds: True if window_start and window_end are TIMESTAMP_NTZ whatever the time column is, as in Flink;
             else they have its type, as window_time always does.
     """
 

@@ -127,7 +127,7 @@ class DottedNames:
 
     Args:
         columns: gives the columns of a relation.
-        bare_fields: whether a field may be named without the row that it is in.
+        bare_fields: True if a field may be named without the row that it is in.
     """
 
     def __init__(self, columns: Callable[[exp.Expr], Columns], bare_fields: bool) -> None:

@@ -46,8 +46,8 @@ class Function:
         returns: its Spark type after the rewrite, from the types of the arguments; None where it is the type that
             Spark's function of the same name has.
         typed: its type, where that depends on more than the types of the arguments.
-        alike: whether the result is of a type that all arguments take.
-        ordered: whether ORDER BY and IGNORE NULLS may stand among the arguments.
+        alike: True if the result is of a type that all arguments take.
+        ordered: True if ORDER BY and IGNORE NULLS may stand among the arguments.
     """
 
     rewrite: Rewrite | None = None

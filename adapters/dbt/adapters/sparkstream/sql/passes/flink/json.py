@@ -312,7 +312,7 @@ def element(variant: str, key: str, *, by_name: bool) -> str:
     Args:
         variant: the VARIANT, as Spark SQL.
         key: the key or the place, as Spark SQL.
-        by_name: whether it is a key.
+        by_name: True if it is a key.
     """
     if by_name:
         return f"TRY_ELEMENT_AT(TRY_VARIANT_GET({variant}, '$', 'MAP<STRING, VARIANT>'), {key})"

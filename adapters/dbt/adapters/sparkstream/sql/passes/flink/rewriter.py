@@ -34,10 +34,10 @@ class FlinkCall:
         args: Spark SQL of the arguments; DISTINCT is not among them.
         types: their Spark types, None where unknown.
         literals: for each argument its text, if it is a string literal such as `'a'`, else None.
-        distinct: whether DISTINCT stands before the arguments.
+        distinct: True if DISTINCT stands before the arguments.
         suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
         nested: for each argument, whether it is a JSON_OBJECT(...) or JSON_ARRAY(...), which is JSON and no text.
-        skips_nulls: whether it has IGNORE NULLS.
+        skips_nulls: True if it has IGNORE NULLS.
         nullable: for each argument, True if it can be NULL, as any column can, or None if that isn't known.
     """
 

@@ -35,10 +35,10 @@ class FrameAggregate:
 
     Attributes:
         returns: its type in OpenMLDB, where that isn't the type of Spark's function of the same name.
-        ordered: whether its result depends on the order of rows with equal keys.
+        ordered: True if its result depends on the order of rows with equal keys.
         arguments: how its arguments are written.
         over_rows: writes it over an array of rows; None where that can't be.
-        listed: whether that is the only way to write it.
+        listed: True if that is the only way to write it.
         least: the fewest arguments, where some may be left out.
     """
 

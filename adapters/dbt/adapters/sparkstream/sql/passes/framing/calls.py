@@ -41,8 +41,8 @@ class Call:
         span: from the name to the end of OVER, or to the end of the arguments if a call around it has the window.
         call: from the name to the closing parenthesis.
         filter: the condition of FILTER.
-        from_last: whether it counts from the last row, as NTH_VALUE(x, 2) FROM LAST does (SQLstream).
-        top: whether it is a whole item of the SELECT list.
+        from_last: True if it counts from the last row, as NTH_VALUE(x, 2) FROM LAST does (SQLstream).
+        top: True if it is a whole item of the SELECT list.
         inner: aggregates within the arguments, over the same window.
     """
 

@@ -35,7 +35,7 @@ class Plan:
         unions: the UNION tables of its windows; the first has the number 1.
         union_checks: conditions that Spark refuses where a UNION table has other columns than FROM.
         streams: rows with one partition, order and the same UNION tables.
-        inner: whether calls become columns of a subquery.
+        inner: True if calls become columns of a subquery.
         blocks: how the rows of each partition are split by time; None where they aren't.
         whole: windows whose partitions aren't split though one has most of the rows, and why.
     """

@@ -47,8 +47,8 @@ class Frames:
     """Edits the SELECTs of a statement that have windows of ours, or LAST JOIN.
 
     Args:
-        running: whether aggregates that can be subtracted may come from running ones (see `optimize/oversums`).
-        skewed: whether one key has most of the rows, which are split by time (see `optimize/timeblocks`).
+        running: True if aggregates that can be subtracted may come from running ones (see `optimize/oversums`).
+        skewed: True if one key has most of the rows, which are split by time (see `optimize/timeblocks`).
 
     Attributes:
         summed: the frames whose aggregates come from running ones, in words; filled as the edits are made.
@@ -275,7 +275,7 @@ class Query:
 
         Args:
             rows: the lines of the relation in FROM.
-            plain: whether the calls have become columns.
+            plain: True if the calls have become columns.
         """
         block = self.block
         pieces: list[tuple[Span, str]] = []

@@ -25,11 +25,11 @@ class Relation:
         lines: its text.
         names: the names of its tables and laterals in the SELECT.
         loose: columns that the SELECT names without a table.
-        structured: whether every table is a struct column of its name.
-        flat: whether rows of UNION tables join its rows, and the table of each column isn't known: then
+        structured: True if every table is a struct column of its name.
+        flat: True if rows of UNION tables join its rows, and the table of each column isn't known: then
             columns stand side by side, under their names alone.
         columns: where rows of UNION tables join its rows otherwise, the columns of each table.
-        marked: whether the first table holds a request's row.
+        marked: True if the first table holds a request's row.
     """
 
     lines: list[str]

@@ -67,7 +67,7 @@ class RowSet:
 
     Attributes:
         past: the rows as Spark has them; None if there are none.
-        add_current: whether the current row has to be added to them.
+        add_current: True if the current row has to be added to them.
     """
 
     past: Past
@@ -122,10 +122,10 @@ def row_set(frame: Frame, *, unions: bool, literal: Literal, keyed: bool = False
     """The rows of a frame.
 
     Args:
-        unions: whether the window has UNION tables.
+        unions: True if the window has UNION tables.
         literal: writes distances between orders.
-        keyed: whether the stream is ordered by the key itself, for a frame that is SQL's RANGE (`by_key`).
-        running: whether its aggregates can be subtracted, for a frame that `runs`.
+        keyed: True if the stream is ordered by the key itself, for a frame that is SQL's RANGE (`by_key`).
+        running: True if its aggregates can be subtracted, for a frame that `runs`.
     """
     if running and frame.start is not None:
         gone = f"RANGE BETWEEN UNBOUNDED PRECEDING AND {frame.start + 1} PRECEDING"

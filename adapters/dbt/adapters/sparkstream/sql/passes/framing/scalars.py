@@ -284,7 +284,7 @@ class Scalar:
         around: the SQL around its arguments; None where Spark has it under the same name.
         returns: its Spark type, where that isn't the type of Spark's function of the same name.
         each: the SQL around each argument by itself.
-        of_time: whether its first argument is a time, a day or a number of milliseconds.
+        of_time: True if its first argument is a time, a day or a number of milliseconds.
     """
 
     around: ScalarRule | None = None

@@ -63,9 +63,9 @@ class FramedSelect:
         select: its node.
         rules: what differs in its dialect.
         arrival: the column that numbers rows in order of arrival, or None.
-        requested: whether its first table holds a request's row.
-        running: whether aggregates that can be subtracted come from running ones.
-        skewed: whether one key has most of the rows.
+        requested: True if its first table holds a request's row.
+        running: True if aggregates that can be subtracted come from running ones.
+        skewed: True if one key has most of the rows.
         block: its clauses.
         windows: declared windows by name, in lower case; None for a window that Spark has itself.
         calls: the outermost calls over windows of ours.

@@ -27,13 +27,13 @@ class Stream:
         key_type: its Spark type, or None where it isn't known.
         ties: expressions that order rows of the same key; UNION tables and arrival come after them.
         sources: numbers of the UNION tables, oldest among equals last.
-        all_sources: whether `sources` holds all UNION tables of the SELECT.
-        timed: whether the key is a timestamp for sure.
-        ordered: whether rows are ordered by a unique number instead of the key.
-        running: whether all its aggregates come from running ones, so that rows are ordered by the key as a number.
+        all_sources: True if `sources` holds all UNION tables of the SELECT.
+        timed: True if the key is a timestamp for sure.
+        ordered: True if rows are ordered by a unique number instead of the key.
+        running: True if all its aggregates come from running ones, so that rows are ordered by the key as a number.
         arrival: expressions that order rows of the same key and table.
-        nullable: whether rows without a key are kept; they come before all others, and no offset reaches them.
-        split: whether the rows of a partition are split by time.
+        nullable: True if rows without a key are kept; they come before all others, and no offset reaches them.
+        split: True if the rows of a partition are split by time.
     """
 
     number: int

@@ -32,9 +32,9 @@ class Partial:
         combine: an expression with `{a}` and `{b}` that merges two partials, either of which may be NULL; None where
             only `merge` can.
         type: the type of the partial, where `merge` and `combine` give another type and have to be cast; else None.
-        counts: whether it is a count, which is never NULL.
-        subtracts: whether merge(a, b) - b = a, exactly: true for whole numbers, not for DOUBLE.
-        wide: whether the sum of more slices than a window has may be too large for the type.
+        counts: True if it is a count, which is never NULL.
+        subtracts: True if merge(a, b) - b = a, exactly: true for whole numbers, not for DOUBLE.
+        wide: True if the sum of more slices than a window has may be too large for the type.
         distinct: the expression of count(DISTINCT ...); then `sql` is empty, as slices are grouped by the expression.
         present: the aggregate that counts the values that are summed up, such as `count(price)`.
         more: what stands in `merge` behind the partial, such as `, 14`.
@@ -77,9 +77,9 @@ class Arguments:
         name: the aggregate's name in lower case.
         sql: the arguments as they are written.
         type: the type of the first argument; None where it isn't known.
-        distinct: whether DISTINCT stands before them.
+        distinct: True if DISTINCT stands before them.
         parameter: the second argument, where the aggregate is one of `PARAMETRISED` and it is a number.
-        kept: whether a stream keeps the partials, which are then the same in every version.
+        kept: True if a stream keeps the partials, which are then the same in every version.
     """
 
     name: str

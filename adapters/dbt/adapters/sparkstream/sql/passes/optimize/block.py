@@ -79,7 +79,7 @@ class WindowAggregate:
         window_condition: the part of WHERE that looks at windows, and HAVING, over the windows' query.
         grouping_calls: column -> `grouping(...)`.
         pieces: other text for places in the SELECT list, HAVING, ORDER BY and WINDOW.
-        streams: whether the rows come from a stream, whose times are all TIMESTAMPs.
+        streams: True if the rows come from a stream, whose times are all TIMESTAMPs.
     """
 
     source: Source
@@ -149,7 +149,7 @@ def read_aggregate(
 
     Args:
         identity: window columns, any of which tells windows apart; it must group by one.
-        streams: whether its rows come from a stream.
+        streams: True if its rows come from a stream.
 
     Raises:
         NoRule: it has something that no rule knows.

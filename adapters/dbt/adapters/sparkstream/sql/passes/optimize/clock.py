@@ -26,10 +26,10 @@ class Clock:
     """Wall clock of a query, as TIMESTAMP_NTZ. All texts are expressions of Spark SQL.
 
     Attributes:
-        numbers: whether times are numbers of microseconds.
+        numbers: True if times are numbers of microseconds.
         time: the time column, as it is written.
         type: the column's type, or None where it isn't known; then `__time` is one of the column's values.
-        wall_bounds: whether window_start and window_end stay TIMESTAMP_NTZ.
+        wall_bounds: True if window_start and window_end stay TIMESTAMP_NTZ.
     """
 
     numbers: ClassVar[bool] = False

@@ -66,7 +66,7 @@ class JoinByRows:
     """Writes a join by rows.
 
     Args:
-        wall_bounds: whether windows have TIMESTAMP_NTZ bounds (see `Resolver`).
+        wall_bounds: True if windows have TIMESTAMP_NTZ bounds (see `Resolver`).
     """
 
     def __init__(self, source: Source, join: Join, *, wall_bounds: bool) -> None:

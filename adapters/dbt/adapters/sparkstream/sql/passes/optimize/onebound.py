@@ -99,7 +99,7 @@ class OneBound:
         """The edits that take the end of windows out of GROUP BY, and of SELECT, if nobody reads it.
 
         Args:
-            unread: whether nobody reads it from the rows of the query.
+            unread: True if nobody reads it from the rows of the query.
         """
         keys = plain_keys(select)
         if keys is None or any(select.args.get(k) for k in ("laterals", "pivots")):

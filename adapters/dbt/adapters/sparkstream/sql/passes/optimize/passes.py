@@ -119,7 +119,7 @@ class Optimizer:
 
     Args:
         filtered: ids of window functions of which a microbatch keeps some windows only.
-        frames: whether calls of OVER are of a dialect of ours, and may be rewritten.
+        frames: True if calls of OVER are of a dialect of ours, and may be rewritten.
 
     Attributes:
         handled: ids of the window functions that became part of a rewritten SELECT.

@@ -19,7 +19,7 @@ class WindowFunctions:
     """Edits the window table functions of a statement.
 
     Args:
-        keep: whether window functions stay, in the one spelling that the optimiser reads.
+        keep: True if window functions stay, in the one spelling that the optimiser reads.
         skipped: ids of window functions that are part of another edit.
     """
 

@@ -37,7 +37,7 @@ def group_functions(
 
     Args:
         chosen: whether to edit a query with a group window.
-        strict: whether it is Flink SQL: there, the names of group windows are nobody's own functions.
+        strict: True if it is Flink SQL: there, the names of group windows are nobody's own functions.
 
     Raises:
         TranslationError: what is wrong with a group window.

@@ -33,8 +33,8 @@ class WindowCall:
         notes: comments that stood within the call.
         gap: the column with each row's own gap, of a SESSION.
         close_on: the condition for a row that ends its SESSION.
-        utc: whether the session's clock shows UTC, so that a TIMESTAMP is its wall clock as it is.
-        wall_bounds: whether window_start and window_end stay wall clock, of type TIMESTAMP_NTZ, as in Flink.
+        utc: True if the session's clock shows UTC, so that a TIMESTAMP is its wall clock as it is.
+        wall_bounds: True if window_start and window_end stay wall clock, of type TIMESTAMP_NTZ, as in Flink.
     """
 
     window: Window
@@ -58,7 +58,7 @@ def wall_clock(time: str, is_wall: bool) -> str:
     """Wall-clock time of a time.
 
     Args:
-        is_wall: whether it is wall clock as it is.
+        is_wall: True if it is wall clock as it is.
     """
     return time if is_wall else f"CAST({time} AS TIMESTAMP_NTZ)"
 

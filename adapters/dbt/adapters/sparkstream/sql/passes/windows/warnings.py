@@ -104,7 +104,7 @@ def sparse_windows(tree: exp.Expr, source: Source, *, strict: bool) -> Iterator[
     Flink has such windows too. More often, slide and size were mixed up.
 
     Args:
-        strict: whether the hint has to be Flink SQL.
+        strict: True if the hint has to be Flink SQL.
     """
     windows = ((f, f.window) for f in window_functions(tree))
     sparse = ((f, window) for f, window in windows if isinstance(window, Hop) and window.slide > window.size)
