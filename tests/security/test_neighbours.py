@@ -16,7 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream.export.project import LIST, _clear
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import process
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 from dbt.adapters.sparkstream.server.launch import Folder
 from dbt.adapters.sparkstream.server.state import read_state
 from tests.lib.support import PATIENCE

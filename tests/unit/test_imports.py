@@ -60,6 +60,12 @@ def test_no_cycles() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
+@pytest.mark.parametrize("name", ["errors", "leftovers", "models", "refusals", "settings", "decide", "plan"])
+def test_no_two_modules_of_a_name_that_says_little(name: str) -> None:
+    found = [module for module in MODULES if module.rpartition(".")[2] == name]
+    assert len(found) <= 1, found
+
+
 @pytest.mark.parametrize("module", sorted(BESIDE_SPARK))
 def test_what_runs_beside_spark_needs_nothing_else(module: str) -> None:
     path = MODULES[module.removeprefix(PACKAGE).lstrip(".")]

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt.adapters.sparkstream.cli import main
-from dbt.adapters.sparkstream.explain import models
+from dbt.adapters.sparkstream.explain import subject
 from dbt.adapters.sparkstream.explain.picture import clock
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from tests.functional.adapter.project import Project
@@ -96,7 +96,7 @@ def run(shop: Project, *arguments: str) -> Result:
 
 def report(shop: Project, model: str, **options: Any) -> Report:
     """What the command draws of a model."""
-    with models.receiving() as found:
+    with subject.receiving() as found:
         shop.dbt("run-operation", "sparkstream_explain", "--args", str({"options": {"model": model, **options}}))
     return found[0]
 

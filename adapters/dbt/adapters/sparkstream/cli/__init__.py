@@ -13,10 +13,11 @@ from dbt.adapters.sparkstream.cli.explain import explain
 from dbt.adapters.sparkstream.cli.gateway import gateway
 from dbt.adapters.sparkstream.cli.imports import imports
 from dbt.adapters.sparkstream.cli.init import init
-from dbt.adapters.sparkstream.cli.models import request, stream, streams
 from dbt.adapters.sparkstream.cli.play import play
+from dbt.adapters.sparkstream.cli.request import request
 from dbt.adapters.sparkstream.cli.schemas import schemas
 from dbt.adapters.sparkstream.cli.server import server
+from dbt.adapters.sparkstream.cli.streaming import stream, streams
 from dbt.adapters.sparkstream.cli.translate import translate
 
 

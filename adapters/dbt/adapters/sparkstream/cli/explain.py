@@ -127,7 +127,7 @@ def _of_file(file: str, dialect: str, schema: Path | None, arrival: str | None) 
 
 
 def _in_project(options: Mapping[str, object], project: Mapping[str, str | None]) -> Report:
-    from dbt.adapters.sparkstream.explain.models import receiving
+    from dbt.adapters.sparkstream.explain.subject import receiving
 
     with receiving() as found:
         run_operation("sparkstream_explain", {"options": options}, project, click.echo)

@@ -45,14 +45,14 @@ class Answers(Namespaces):
 
         Args:
             model: the model's name, or `package.name`; None for `sql`.
-            options: the fields of `explain.models.Options`.
+            options: the fields of `explain.subject.Options`.
 
         Returns:
             Lines of text.
         """
-        from dbt.adapters.sparkstream.explain import models
+        from dbt.adapters.sparkstream.explain import subject
 
-        return models.explained(self, model, models.Options(**options))
+        return subject.explained(self, model, subject.Options(**options))
 
     @available
     def stream_overview(self, models: list[str]) -> list[dict[str, Any]]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dbt.adapters.sparkstream.export.errors import Unwritable
 from dbt.adapters.sparkstream.sql.core.literals import backticked
+
+
+class Unwritable(Exception):
+    """Error of a part of a project that plain Spark SQL can't express; the message is for the user."""
+
 
 _MARK = re.compile(r"dbt_mark_\d+_")
 

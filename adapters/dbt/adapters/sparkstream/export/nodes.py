@@ -12,8 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream.batches.edges import batch_of
 from dbt.adapters.sparkstream.compiling.hook import DIALECT
 from dbt.adapters.sparkstream.export import templates
-from dbt.adapters.sparkstream.export.errors import Unwritable
-from dbt.adapters.sparkstream.export.marks import Marks
+from dbt.adapters.sparkstream.export.marks import Marks, Unwritable
 from dbt.adapters.sparkstream.export.rendering import Rendered, Renderer
 from dbt.adapters.sparkstream.messages.mistakes import PACKAGES
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.export import properties
-from dbt.adapters.sparkstream.export.errors import Unwritable
+from dbt.adapters.sparkstream.export.marks import Unwritable
 from dbt.adapters.sparkstream.export.nodes import Writer
 from dbt.adapters.sparkstream.messages.mistakes import PACKAGES
 from dbt.adapters.sparkstream.secrecy import private

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.compiling.hook import DIALECT
-from dbt.adapters.sparkstream.export.errors import Unwritable
-from dbt.adapters.sparkstream.export.marks import Marks
+from dbt.adapters.sparkstream.export.marks import Marks, Unwritable
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.credentials import ANSI, SEGMENT_TREE
-from dbt.adapters.sparkstream.explain.models import section_of
 from dbt.adapters.sparkstream.explain.report import Report
+from dbt.adapters.sparkstream.explain.subject import section_of
 from dbt.adapters.sparkstream.messages.faults import Fault
 from dbt.adapters.sparkstream.play.task import PlayError, Table, Task
 from dbt.adapters.sparkstream.spark.environments.base import apply_settings

@@ -7,7 +7,7 @@ server.stop()
 """
 
 from dbt.adapters.sparkstream.server.config import ServerConfig
-from dbt.adapters.sparkstream.server.errors import (
+from dbt.adapters.sparkstream.server.failures import (
     PortInUse,
     ServerBusy,
     ServerDied,

@@ -13,7 +13,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 from dbt.adapters.sparkstream.server.launch import PYTHON_SETTING
 from dbt.adapters.sparkstream.server.state import ServerState
 from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK

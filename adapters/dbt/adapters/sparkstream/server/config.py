@@ -11,7 +11,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.secrecy.names import is_harmless
 from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.server import yarn
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
 from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
 from dbt.adapters.sparkstream.spark.session_conf import secret_java_options

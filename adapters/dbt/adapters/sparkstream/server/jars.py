@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 
 JARS = "spark.jars"
 PACKAGES = "spark.jars.packages"

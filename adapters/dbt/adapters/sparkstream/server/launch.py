@@ -14,7 +14,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 from dbt.adapters.sparkstream.spark.accelerators import PLUGINS, accelerator_of, version_of
 from dbt.adapters.sparkstream.spark.java import JavaNotFound, prepare_session_environment
 from dbt.adapters.sparkstream.spark.session_conf import (

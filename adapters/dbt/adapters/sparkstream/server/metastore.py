@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.secrecy.names import is_secret
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 from dbt.adapters.sparkstream.spark.java import find_java
 from dbt.adapters.sparkstream.spark.session_conf import METASTORE_URL, java_properties
 

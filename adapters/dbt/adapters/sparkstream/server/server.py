@@ -17,7 +17,7 @@ from pathlib import Path
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import cluster, jars, launch, probe, process
 from dbt.adapters.sparkstream.server.config import ServerConfig
-from dbt.adapters.sparkstream.server.errors import (
+from dbt.adapters.sparkstream.server.failures import (
     PortInUse,
     ServerBusy,
     ServerDied,

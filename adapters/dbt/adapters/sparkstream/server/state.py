@@ -12,7 +12,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server.config import CONNECT_TOKEN, ServerConfig
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK
 
 

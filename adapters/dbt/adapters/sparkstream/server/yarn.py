@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
-from dbt.adapters.sparkstream.server.errors import ServerError
+from dbt.adapters.sparkstream.server.failures import ServerError
 
 MASTER = "yarn"
 

@@ -36,8 +36,8 @@ from dbt.adapters.sparkstream.sql.passes.framing.calls import Call
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import column_name, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql, over_array
-from dbt.adapters.sparkstream.sql.passes.framing.plan import Plan
 from dbt.adapters.sparkstream.sql.passes.framing.relation import relation_of
+from dbt.adapters.sparkstream.sql.passes.framing.rowplan import RowPlan
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, SOURCE
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import AT, BLOCK
@@ -104,7 +104,7 @@ class Lowering:
         additions: the columns and windows that the calls need.
     """
 
-    def __init__(self, select: FramedSelect, plan: Plan) -> None:
+    def __init__(self, select: FramedSelect, plan: RowPlan) -> None:
         self._select = select
         self._plan = plan
         self.additions = Additions(inline_unnamed=not plan.inner and not plan.ordered)
@@ -184,7 +184,7 @@ class Query:
         self._relation = relation_of(select)
         if not any(select.windows.values()) and not select.calls:
             return self._assemble({}, self._relation.lines, condition, [])
-        self._plan = Plan(select, self._relation)
+        self._plan = RowPlan(select, self._relation)
         for call in select.calls:
             if self._plan.stream_of(call).running:
                 self._summed[call.window.spec.frame.words()] = None

@@ -28,7 +28,7 @@ _SUBTRACTED = ("SUM", "COUNT", "AVG")
 """Aggregates that may come from running ones, depending on the type of their argument."""
 
 
-class Plan:
+class RowPlan:
     """The streams that the windows of a SELECT draw from.
 
     Attributes:
