@@ -106,7 +106,9 @@ class Lease:
         while time.monotonic() < deadline:
             time.sleep(1)
             ledger = self._table.ledger()
-            now = ledger.holder if ledger is not None else None
+            if ledger is None:  # the other one is just replacing the table
+                continue
+            now = ledger.holder
             if now is None or now.id != other.id:
                 return now is not None
             if now.alive != other.alive:

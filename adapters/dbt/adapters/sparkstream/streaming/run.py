@@ -110,10 +110,10 @@ class Run(Job):
 
     def _decided(self, wanted: Wanted, lease: Lease) -> tuple[Ledger | None, Due, int]:
         """Ledger of the table, or None; the run's work; and for `MORE` the last micro-batch that has begun, else -1."""
-        if not self.table.found():
-            return None, Due.MAKE, -1
-        ledger, config = self.table.ledger(), self.model.config
+        ledger, config = self.table.restored(), self.model.config
         if ledger is None:
+            if not self.engine.exists(self.table.name):
+                return None, Due.MAKE, -1
             check_replaceable(wanted)
             return None, Due.REBUILD, -1
         standing = Standing(self, ledger, wanted)

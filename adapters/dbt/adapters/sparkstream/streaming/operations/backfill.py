@@ -111,7 +111,7 @@ class Backfill(Job):
             source.check_backfill()
         if not self.plan.waits:
             self._time(definition)
-        ledger = self.table.ledger() if self.table.found() else None
+        ledger = self.table.restored()
         if ledger is None:
             raise StreamingError(
                 f"{self.model.relation}: there is no table that a run of this model has made\n"

@@ -77,11 +77,10 @@ class OnServer:
     """A run on a server, which is reached by the properties of its table."""
 
     def __init__(self, engine: Engine, model: StreamModel) -> None:
-        self._is_there = engine.exists(model.relation)
         self._table = table_of(engine, model.relation, model.file_format)
 
     def holder(self) -> Holder | None:
-        ledger = self._table.ledger() if self._is_there else None
+        ledger = self._table.ledger()
         return ledger.holder if ledger is not None else None
 
     def tell(self, holder: Holder) -> None:

@@ -74,9 +74,7 @@ def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, An
     """
     of_runs: dict[str, dict[StreamModel, Ledger | None]] = defaultdict(dict)
     for model in models:
-        exists = engine.exists(model.relation)
-        table = table_of(engine, model.relation, model.file_format)
-        of_runs[model.runs][model] = table.ledger() if exists else None
+        of_runs[model.runs][model] = table_of(engine, model.relation, model.file_format).ledger()
     found = []
     for runs, of_schema in of_runs.items():
         tables = {model.id: ledger.generation for model, ledger in of_schema.items() if ledger is not None}

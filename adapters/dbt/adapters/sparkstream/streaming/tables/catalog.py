@@ -61,9 +61,14 @@ class Facts:
         return f"{PREFIX}updates=true" in self.properties
 
 
-def properties_of(engine: Engine, table: str) -> dict[str, str]:
-    """Properties that are recorded of a table, by keys without `PREFIX`; by its name as SQL has it."""
-    rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
+def properties_of(engine: Engine, table: str) -> dict[str, str] | None:
+    """Properties that are recorded of a table, by keys without `PREFIX`; None for no table of this name."""
+    try:
+        rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
+    except StreamingError as error:
+        if error.fault.condition not in ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"):
+            raise
+        return None
     return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
 
 

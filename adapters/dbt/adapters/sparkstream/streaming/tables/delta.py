@@ -73,11 +73,13 @@ class DeltaTable(LoggedTable):
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         try:
-            found = Ledger.read(properties_of(self._engine, f"delta.{backticked(folder)}"))
+            known = properties_of(self._engine, f"delta.{backticked(folder)}")
         except StreamingError:
-            super()._clear(folder, occupied)  # there is no table in Delta
+            known = None
+        if known is None:  # there is no table in Delta
+            super()._clear(folder, occupied)
             return
-        if found is None:
+        if Ledger.read(known) is None:
             raise StreamingError(
                 f"the folder of {self.name} holds a table of something else: {folder}\n"
                 "  move it away, or give the model another name or location_root"
@@ -102,7 +104,7 @@ class DeltaTable(LoggedTable):
 
     def _recorded(self) -> dict[str, str] | None:
         """Properties of the ledger's table; None if there is no such table."""
-        return properties_of(self._engine, self._apart) if self._engine.exists(self._apart) else None
+        return properties_of(self._engine, self._apart)
 
     def _record(self, facts: Mapping[str, str]) -> None:
         known, recorded = self._properties(), self._recorded()

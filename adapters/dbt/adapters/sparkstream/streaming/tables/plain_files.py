@@ -38,8 +38,12 @@ class FileTable(StreamTable):
     def _compaction(self) -> Compaction:
         return Compaction(self._engine, self.name, self._recording)
 
-    def found(self) -> bool:
-        return super().found() or any(stage.restore() for stage in (self._compaction, self.rebuilt, self._backfilled))
+    def restored(self) -> Ledger | None:
+        found = self.ledger()
+        if found is None and not self._engine.exists(self.name):
+            stages = self._compaction, self.rebuilt, self._backfilled
+            found = self.ledger() if any(stage.restore() for stage in stages) else None
+        return found
 
     @property
     def _backfilled(self) -> Backfilled:

@@ -57,7 +57,7 @@ class StagingTable:
 
     def ledger(self) -> Ledger | None:
         """Ledger of the staging table; None if there is none, or another table has its name."""
-        found = self._ledger(self.name) if self._engine.exists(self.name) else None
+        found = self._ledger(self.name)
         return found if self._is_ours(found) else None
 
     def _is_ours(self, ledger: Ledger | None) -> bool:
@@ -118,7 +118,7 @@ class StagingTable:
                 raise
 
     def _ledger(self, table: str) -> Ledger | None:
-        return Ledger.read(properties_of(self._engine, table))
+        return Ledger.read(properties_of(self._engine, table) or {})
 
 
 def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Ledger:
@@ -190,8 +190,8 @@ class Rebuilt(StagingTable):
         self.check()
         if self._ledger_suffix:
             ledger = suffixed(self.name, self._ledger_suffix)
-            of = properties_of(self._engine, ledger).get(self.stage.keys["of"]) if self._engine.exists(ledger) else None
-            if of == self._table:
+            known = properties_of(self._engine, ledger) or {}
+            if known.get(self.stage.keys["of"]) == self._table:
                 self._engine.sql(f"DROP TABLE IF EXISTS {ledger}")
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
 

@@ -38,9 +38,9 @@ class StreamTable:
         self._facts: Facts | None = None
         self.name = name
 
-    def found(self) -> bool:
-        """True if the table exists."""
-        return self._engine.exists(self.name)
+    def restored(self) -> Ledger | None:
+        """Ledger of the table, which a staging table becomes if a run was killed before it gave it the table's name."""
+        return self.ledger()
 
     def tidy(self, ledger: Ledger) -> None:
         """Removes files and staging tables that earlier runs have left, for a run that has the table to itself."""
@@ -142,11 +142,11 @@ class StreamTable:
             self._engine.folders.clear(folder)
 
     def ledger(self) -> Ledger | None:
-        """Ledger of the table now; None for a table that no streaming model has made."""
+        """Ledger of the table now; None for no table, or one that no streaming model has made."""
         return Ledger.read(self._properties())
 
     def _properties(self) -> dict[str, str]:
-        return properties_of(self._engine, self.name)
+        return properties_of(self._engine, self.name) or {}
 
     def record(self, **changes: Any) -> None:
         """Records values of its ledger's fields."""
