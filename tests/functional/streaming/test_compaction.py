@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -230,6 +231,18 @@ def test_notes_of_micro_batches_stay_in_few_files(feed: Feed, monkeypatch: pytes
     # A name that RECOVER PARTITIONS doesn't know.
     feed.spark.sql(f"ALTER TABLE {feed.schema}.sparkstream_runs RECOVER PARTITIONS")
     assert reader.table(f"{feed.schema}.sparkstream_runs").count() == 10
+
+
+def test_runs_that_a_lost_catalog_has_forgotten(feed: Feed) -> None:
+    """The table is made over the files that it has."""
+    grow(feed, 1)
+    folder = location(feed, "bid").with_name("sparkstream_runs")
+    shutil.copytree(folder, folder.with_name("a_copy"))
+    feed.spark.sql(f"DROP TABLE {feed.schema}.sparkstream_runs")
+    folder.with_name("a_copy").rename(folder)
+    grow(feed, 1, 2)
+    recorded = feed.spark.table(f"{feed.schema}.sparkstream_runs").select("batch", "rows_read").orderBy("batch")
+    assert [tuple(row) for row in recorded.collect()] == [(0, 1), (1, 1)]
 
 
 @pytest.mark.full

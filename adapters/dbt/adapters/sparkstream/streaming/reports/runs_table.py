@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch
-from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
+from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog, left_in
 
 NAME = "sparkstream_runs"
 
@@ -192,10 +192,16 @@ class RunsTable:
                 columns = [f"{name} {type_} COMMENT {string_literal(text)}" for name, (type_, text) in COLUMNS.items()]
                 columns.append("model STRING COMMENT 'unique id of the model'")
                 file_format = self._model.config.file_format if is_in_catalog(table) else "parquet"
-                engine.sql(
+                statement = (
                     f"CREATE TABLE IF NOT EXISTS {table} (\n  " + ",\n  ".join(columns) + f"\n) USING {file_format}\n"
                     "PARTITIONED BY (model)\nCOMMENT 'the micro-batches of streaming models'"
                 )
+                try:
+                    engine.sql(statement)
+                except StreamingError as occupied:  # the catalog was lost, and its tables' files are there
+                    place = left_in(engine, table, occupied)
+                    engine.sql(f"{statement}\nLOCATION {string_literal(place)}")
+                    engine.sql(f"ALTER TABLE {table} RECOVER PARTITIONS")
                 rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table}")
             facts = {str(row[0]): str(row[1]) for row in rows}
             if missing := [f"{name} {type_}" for name, (type_, _) in COLUMNS.items() if name not in facts]:

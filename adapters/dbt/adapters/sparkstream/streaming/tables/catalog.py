@@ -132,11 +132,17 @@ def make(
     try:
         engine.sql(statement)
     except StreamingError as error:
-        folder = occupied(error.fault)
-        if folder is None:
-            raise
-        name = _parsed(table).name.lower()
-        if not is_at(folder, place or f"{schema_folder(engine, table)}/{name}"):
-            raise
-        (clear or engine.folders.clear)(folder)
+        (clear or engine.folders.clear)(left_in(engine, table, error, place))
         engine.sql(statement)
+
+
+def left_in(engine: Engine, table: str, error: StreamingError, place: str | None = None) -> str:
+    """The folder of a table that Spark can't make, as files lie in it; raises the error if it is another one.
+
+    Args:
+        place: the folder that the statement names; None for the catalog's choice.
+    """
+    folder = occupied(error.fault)
+    if folder is None or not is_at(folder, place or f"{schema_folder(engine, table)}/{_parsed(table).name.lower()}"):
+        raise error
+    return folder
