@@ -190,8 +190,8 @@ class TestTemporalJoin(Pairs):
         assert flat(translate(f"{VERSIONS} {sql}", "flink")) == flat(f"WITH __all_vb AS ({versions}) {spark}")
 
     def test_joins(self) -> None:
-        self.becomes("SELECT a.n, vb.name FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", f"SELECT a.n, vb.name FROM {SORTED.format(a='a', v='vb', rows='a')} CROSS JOIN LATERAL INLINE(FILTER(ARRAY(a.__vb), __row -> a.k = __row.k)) AS vb")
-        self.becomes("SELECT * FROM a AS l LEFT JOIN vb FOR SYSTEM_TIME AS OF l.ts AS v ON v.k = l.k AND v.name <> 'x'", f"SELECT * EXCEPT (__v) FROM {SORTED.format(a='l', v='v', rows='a AS l')} CROSS JOIN LATERAL INLINE_OUTER(FILTER(ARRAY(l.__v), __row -> __row.k = l.k AND __row.name <> 'x')) AS v")
+        self.becomes("SELECT a.n, vb.name FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", f"SELECT a.n, vb.name FROM {SORTED.format(a='a', v='vb', rows='a')} CROSS JOIN LATERAL INLINE(FILTER(ARRAY(a.__vb), __row -> __row IS NOT NULL)) AS vb")
+        self.becomes("SELECT * FROM a AS l LEFT JOIN vb FOR SYSTEM_TIME AS OF l.ts AS v ON v.k = l.k AND v.name <> 'x'", f"SELECT * EXCEPT (__v) FROM {SORTED.format(a='l', v='v', rows='a AS l')} CROSS JOIN LATERAL INLINE_OUTER(FILTER(ARRAY(l.__v), __row -> __row IS NOT NULL AND __row.name <> 'x')) AS v")
 
     def refused_join(self, sql: str, message: str, *, at: str, hint: str) -> None:
         self.refused_flink(f"{VERSIONS} {sql}", message, at=at, hint=hint, schema=SCHEMA)

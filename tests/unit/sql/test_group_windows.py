@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dbt.adapters.sparkstream.sql import translate
 from tests.unit.sql.pairs import Pairs
 
@@ -185,7 +187,21 @@ class TestWhereOverASession:
     def test_spellings_of_keys(self) -> None:
         for group in ("(window_start, window_end), (k)", "window_start, window_end, GROUPING SETS ((k))", "k, k, window_start, window_end"):
             assert self.BELOW in self.translated("k, SUM(x) AS s", group=group), group
-        assert self.BELOW not in self.translated("k, SUM(x) AS s", group="window_start, window_end, ROLLUP (k)")
+        assert self.BELOW not in self.translated("SUM(x) AS s", group="window_start, window_end")
+
+    @pytest.mark.parametrize("group", ["window_start, window_end, ROLLUP (k)", "window_start, window_end, CUBE (k, x)", "GROUPING SETS ((window_start, window_end, k), (window_start, window_end))"])
+    @pytest.mark.parametrize("keys", ["PARTITION BY k", ""])
+    def test_grouping_sets_are_filtered_first(self, group: str, keys: str) -> None:
+        session = self.SESSION.replace("PARTITION BY k", keys)
+        assert self.BELOW in translate(f"SELECT k, SUM(x) AS s FROM {session} WHERE x > 0 GROUP BY {group}", "flink", schema=NTZ)
+
+    def test_bounds_that_every_row_has(self) -> None:
+        """Flink's optimiser takes such a condition away."""
+        group = "GROUP BY k, window_start, window_end"
+        for where in (f"WHERE x > 0 AND window_start IS NOT NULL {group}", f"WHERE x > 0 {group} HAVING window_end IS NOT NULL"):
+            assert self.BELOW in translate(f"SELECT k, SUM(x) AS s FROM {self.SESSION} {where}", "flink", schema=NTZ)
+        for where in ("WHERE window_start IS NOT NULL", "WHERE x > 0 AND window_start IS NULL"):
+            assert "FROM (SELECT * FROM t WHERE" not in translate(f"SELECT k, SUM(x) AS s FROM {self.SESSION} {where} {group}", "flink", schema=NTZ)
 
     def test_queries_between(self) -> None:
         def between(query: str, where: str = "", select: str = "k, SUM(x) AS s", group: str = "k, window_start, window_end") -> str:

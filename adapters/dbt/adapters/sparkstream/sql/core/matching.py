@@ -45,8 +45,8 @@ class Element:
 
     @property
     def is_greedy_loop(self) -> bool:
-        """True if greedy in Flink's automaton: `A*` and `A{2,3}` are greedy, `A*?` and `A{2}` aren't."""
-        return self.greedy and self.least != self.most
+        """True if greedy in Flink's automaton: `A*` and `A{2,3}` are greedy, `A?`, `A*?` and `A{2}` aren't."""
+        return self.greedy and self.least != self.most and (self.least, self.most) != (0, 1)
 
     @property
     def is_optional(self) -> bool:

@@ -93,7 +93,7 @@ def plan(
     return result
 
 
-class _Query:
+class _StreamQuery:
     """The query, rewritten step by step into forms that a stream can have.
 
     Args:
@@ -154,7 +154,7 @@ class _Planning:
         """The plan; with `ranks`, a join of windows with their own maximum is a rank of their rows."""
         self.warnings.clear()
         with ExitStack() as places:
-            query = _Query(self.sql, self.dialect, self.streams, self.schema, places)
+            query = _StreamQuery(self.sql, self.dialect, self.streams, self.schema, places)
             waits_longer, ranked = self._rewrite(query, ranks)
             self.warnings.extend(query.statement.warnings(self.schema))
             cut = self._cut(query)
@@ -163,7 +163,7 @@ class _Planning:
             found = replace(self._planned(query, cut, ranked), waits_longer=waits_longer)
             return self._kept(query, cut, found)
 
-    def _rewrite(self, query: _Query, ranks: bool) -> tuple[bool, bool]:
+    def _rewrite(self, query: _StreamQuery, ranks: bool) -> tuple[bool, bool]:
         """Rewrites what a stream can't do; returns `StreamPlan.waits_longer`, and True if rows are ranked."""
 
         def feeds(select: exp.Select, _: Window) -> bool:
@@ -182,10 +182,10 @@ class _Planning:
             pass
         return waits_longer, ranked
 
-    def _cut(self, query: _Query) -> Cut | None:
+    def _cut(self, query: _StreamQuery) -> Cut | None:
         return find_cut(query.tree, query.source, self.streams, query.resolver, self.arrival)
 
-    def _planned(self, query: _Query, cut: Cut | None, ranked: bool) -> StreamPlan:
+    def _planned(self, query: _StreamQuery, cut: Cut | None, ranked: bool) -> StreamPlan:
         """The plan with windows, as the optimiser hasn't seen it."""
         tree, source, resolver, streams, utc = query.tree, query.source, query.resolver, self.streams, self.utc
         is_flink, warn = query.dialect == "flink", self.warnings.append
@@ -226,7 +226,7 @@ class _Planning:
             forms=tuple(name for name, is_there in forms.items() if is_there),
         )
 
-    def _kept(self, query: _Query, cut: Cut | None, found: StreamPlan) -> StreamPlan:
+    def _kept(self, query: _StreamQuery, cut: Cut | None, found: StreamPlan) -> StreamPlan:
         """The plan with kept slices, or kept windows, where the query lets it; else as it was found."""
         tree, source, streams, schema, utc = query.tree, query.source, self.streams, self.schema, self.utc
         end = _end(query.resolver.columns(tree), source, tree) if self.corrects else None
@@ -251,7 +251,7 @@ class _Planning:
             decisions=decisions,
         )
 
-    def _rest(self, query: _Query, cut: Cut) -> str:
+    def _rest(self, query: _StreamQuery, cut: Cut) -> str:
         """Part of the query that runs on closed rows, as Spark SQL."""
         rest, schema = cut.rest(), self.schema
         columns = query.resolver.columns(cut.relation)

@@ -52,8 +52,9 @@ def sum_(call: FlinkCall) -> str:
 def avg(call: FlinkCall) -> str:
     type_ = number(call)
     if type_ in types.INTEGERS:
-        # AVG would go through DOUBLE, which has 53 bits.
-        return cast(f"{call.to('SUM')} DIV {call.to('COUNT')}", type_)
+        # AVG would go through DOUBLE, which has 53 bits. Flink's sum wraps over rows, and not in groups.
+        total = wrapped(call.to("SUM"), type_) if call.is_over else call.to("SUM")
+        return cast(f"{total} DIV {call.to('COUNT')}", type_)
     if types.is_decimal(type_):
         return cast(f"{call.to('SUM')} / {call.to('COUNT')}", average_type(type_))
     return cast(call.same(), type_) if type_ == "float" else call.same()
@@ -112,7 +113,7 @@ def _decimal_variance(call: FlinkCall, type_: str) -> str:
 
 
 def count(call: FlinkCall) -> str:
-    if call.distinct and "OVER" in call.suffix.upper():
+    if call.distinct and call.is_over:
         # Spark has no DISTINCT in a window; a set holds no NULLs, as COUNT wants it.
         return f"CAST(SIZE(COLLECT_SET({call.args[0]}){call.suffix}) AS BIGINT)"
     return call.same()

@@ -104,6 +104,7 @@ class Invocations(Rewriter):
                 literals=tuple(map(text_constant, arguments)),
                 distinct=bool(distinct),
                 suffix=self.source.render((span[1], whole[1])),
+                is_over=isinstance(outer, exp.Window),
                 nested=tuple(isinstance(a, JsonConstructor) for a in arguments),
                 skips_nulls=skips_nulls,
                 nullable=tuple(map(can_be_null, arguments)) if name == "TYPEOF" else (),

@@ -34,7 +34,15 @@ class Predicates(Rewriter):
                 yield from self._unlike(node)
         for one, other in ((left, right), (right, left)):
             yield from self._as_times([one], self.type(other))
+        if not isinstance(node, (exp.EQ, exp.NEQ)):
+            yield from self._by_clock(left, [right])
         yield from self._operands(node)
+
+    def _by_clock(self, value: exp.Expr, bounds: list[exp.Expr]) -> Iterator[Edit]:
+        """A TIMESTAMP_LTZ before or behind a TIMESTAMP, as what its clock shows. A literal is an instant to Flink."""
+        computed = [b for b in bounds if not (isinstance(b, exp.Cast) and b.this.is_string)]
+        if self.type(value) == "timestamp" and any(self.type(b) == "timestamp_ntz" for b in computed):
+            yield self.edit(value, lambda: cast(self.text(value), "timestamp_ntz"), level=2)
 
     @handles(exp.NullSafeEQ, exp.NullSafeNEQ)
     def _operands(self, node: exp.Expr) -> Iterator[Edit]:
@@ -108,6 +116,7 @@ class Predicates(Rewriter):
     def _between(self, node: exp.Between) -> Iterator[Edit]:
         this, low, high = node.this, node.args["low"], node.args["high"]
         yield from self._as_times([low, high], self.type(this))
+        yield from self._by_clock(this, [low, high])
         symmetric = node.args.get("symmetric")
         if symmetric is None:
             return

@@ -36,6 +36,7 @@ class FlinkCall:
         literals: for each argument its text, if it is a string literal such as `'a'`, else None.
         distinct: True if DISTINCT stands before the arguments.
         suffix: what follows the call: ` FILTER (...)`, ` OVER w`, or nothing.
+        is_over: True if that has OVER.
         nested: for each argument, whether it is a JSON_OBJECT(...) or JSON_ARRAY(...), which is JSON and no text.
         skips_nulls: True if it has IGNORE NULLS.
         nullable: for each argument, True if it can be NULL, as any column can, or None if that isn't known.
@@ -47,6 +48,7 @@ class FlinkCall:
     literals: tuple[str | None, ...]
     distinct: bool = False
     suffix: str = ""
+    is_over: bool = False
     nested: tuple[bool, ...] = ()
     skips_nulls: bool = False
     nullable: tuple[bool | None, ...] = ()

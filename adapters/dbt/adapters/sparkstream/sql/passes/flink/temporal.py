@@ -46,13 +46,20 @@ class Versioned:
 
 @dataclass(frozen=True)
 class TemporalJoin:
-    """A join with `FOR SYSTEM_TIME AS OF`; `left` has the time, and the columns that equal the keys of the versions."""
+    """A join with `FOR SYSTEM_TIME AS OF`.
+
+    Attributes:
+        left: the input that has the time.
+        keys: its columns that equal the keys of the versions.
+        equations: the terms of `on` that say so.
+    """
 
     table: exp.Table
     on: exp.Expr
     left: exp.Expr
     time: exp.Column
     keys: list[exp.Column]
+    equations: list[exp.Expr]
     cte: exp.CTE
     versions: Versioned
 
@@ -136,12 +143,14 @@ class TemporalJoins(Rewriter):
         versions = versioned(cte.this) if cte is not None else None
         if cte is None or versions is None:
             self.refuse(table, f"the versions of {table.name} aren't known", _HINT)
-        if any(p.is_star for p in versions.query.expressions) or cte.alias_column_names:
+        has_star = any(p.is_star for p in versions.query.expressions)
+        if cte.alias_column_names or (has_star and not self.resolver.columns(table).complete):
             self.refuse(table, f"the columns of {cte.alias} are to be listed", _HINT)
         inputs = sources(select)
         left = self._owner(time, list(takewhile(lambda s: s is not table, inputs)))
-        keys = [self._key(table, key, on, left) for key in versions.keys]
-        yield from self._edits(join, TemporalJoin(table, on, left, time, keys, cte, versions))
+        pairs = [self._key(table, key, on, left) for key in versions.keys]
+        keys, equations = [key for key, _ in pairs], [term for _, term in pairs]
+        yield from self._edits(join, TemporalJoin(table, on, left, time, keys, equations, cte, versions))
 
     def _owner(self, column: exp.Column, inputs: list[exp.Expr]) -> exp.Expr:
         """The input that a column of the left side is of."""
@@ -152,8 +161,8 @@ class TemporalJoins(Rewriter):
             self.refuse(column, "it isn't known which input this is a column of", f"write a.{column.name}")
         return owners[0]
 
-    def _key(self, table: exp.Table, key: str, on: exp.Expr, left: exp.Expr) -> exp.Column:
-        """The column of the left side that equals a key column of the versions."""
+    def _key(self, table: exp.Table, key: str, on: exp.Expr, left: exp.Expr) -> tuple[exp.Column, exp.Expr]:
+        """The column of the left side that equals a key column of the versions, and the term that says so."""
         alias = table.alias_or_name.casefold()
         for term in conjuncts(on):
             if not isinstance(term, (exp.EQ, exp.NullSafeEQ)):
@@ -168,7 +177,7 @@ class TemporalJoins(Rewriter):
                             f"the key of a temporal join is of the input of its time, {left.alias_or_name}",
                             "put the join on its left into a subquery",
                         )
-                    return other
+                    return other, term
         self.refuse(on, f"a temporal join equates the key: {key}", f"write ON a.{key} = {table.alias_or_name}.{key}")
 
     def _edits(self, join: exp.Join, of: TemporalJoin) -> Iterator[Edit]:
@@ -201,9 +210,16 @@ class TemporalJoins(Rewriter):
         return f"{text} EXCEPT ({name})" if text.endswith("*") else text
 
     def _references(self, of: TemporalJoin) -> Iterator[Edit]:
-        """Columns of the versions in ON, as fields of a version."""
-        own = {output_name(p).casefold() for p in of.versions.query.expressions}
+        """Columns of the versions in ON, as fields of a version, which has the keys of its row, NULL or not."""
+        for term in of.equations:
+            yield Edit(self.source.span(term), lambda: "__row IS NOT NULL", level=1)
+        known = self.resolver.columns(of.table)
+        named = {output_name(p).casefold() for p in of.versions.query.expressions}
+        own = {column.name.casefold() for column in known.items} if known.complete else named
+        keys = {id(column) for term in of.equations for column in term.find_all(exp.Column)}
         for column in of.on.find_all(exp.Column):
+            if id(column) in keys:
+                continue
             names = names_of(column) or []
             qualified = len(names) > 1 and is_called(of.table, names[:1])
             bare = len(names) == 1 and names[0].casefold() in own

@@ -5,8 +5,8 @@
     ->  ... FROM SESSION((SELECT * FROM t WHERE (v + 1) > 1) PARTITION BY k, ...)) GROUP BY ...
 
 Flink makes one operator of a SESSION and the aggregation of its rows, and filters before it. It does so where the
-aggregation groups by both bounds and the SESSION's keys alone, whatever subqueries and CTEs stand between, if they
-choose, compute and filter rows only. Elsewhere Flink filters behind the SESSION, as Spark SQL does.
+aggregation groups by both bounds and the SESSION's keys alone, or has grouping sets, whatever subqueries and CTEs stand
+between, if they choose, compute and filter rows only. Elsewhere Flink filters behind the SESSION, as Spark SQL does.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, WINDOW_COLUMNS, Se
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.inlined import inlined
 from dbt.adapters.sparkstream.sql.passes.optimize.block import read_by
+from dbt.adapters.sparkstream.sql.passes.optimize.grouping import SETS
 
 _PLAIN = ("expressions", "from_", "where", "with_", "hint")
 """Clauses of a query that chooses, computes and filters rows."""
@@ -129,17 +130,19 @@ class _Chain:
         if not filters or any(condition.find(exp.Select) for condition, _ in filters):
             return False
         try:
-            grouped = {self._origin(key, 0).plain for key in self._keys()}
+            keys, has_sets = self._keys()
+            grouped = {self._origin(key, 0).plain for key in keys}
             own_keys = {key.name.casefold() for key in self.function.partition_by}
-            if grouped - {"window_time"} != {*BOUNDS, *own_keys}:
+            if not (has_sets and grouped >= {*BOUNDS}) and grouped - {"window_time"} != {*BOUNDS, *own_keys}:
                 return False
             having = self.levels[0][0].select.args.get("having")
             filters += [(part, 0) for part in conjuncts(having and having.this) if not has_aggregate(part)]
-            looked_at = [*filters, *((call, 0) for call in self._calls())]
+            parts = [(part, level) for condition, level in filters for part in conjuncts(condition)]
+            looked_at = [pair for pair in parts if not self._holds(*pair)]
+            looked_at += [(call, 0) for call in self._calls()]
             if any(self._origin(node, level).columns & {*WINDOW_COLUMNS} for node, level in looked_at):
                 return False
             # A key that a condition fixes is none to Flink's aggregation.
-            parts = [(part, level) for condition, level in filters for part in conjuncts(condition)]
             return not any(self._fixed(part, level) in own_keys for part, level in parts)
         except _Unknown:
             return False
@@ -149,9 +152,16 @@ class _Chain:
         filters = self._filters()
         conditions: list[str] = []
         for condition, level in reversed(filters):
-            block, text = self.levels[level][0], self._origin(condition, level).text
-            conditions.append(f"({text})" if len(filters) > 1 and isinstance(condition, exp.Or) else text)
+            block = self.levels[level][0]
+            parts = list(conjuncts(condition))
+            kept = [part for part in parts if not self._holds(part, level)]
+            for part in [condition] if len(kept) == len(parts) else kept:
+                text = self._origin(part, level).text
+                is_loose = len(filters) + len(kept) > 2 and isinstance(part, exp.Or)
+                conditions.append(f"({text})" if is_loose else text)
             yield Edit(block.with_space(block.clauses["where"]), lambda: "")
+        if not conditions:
+            return
         written = " AND ".join(conditions)
         rows = self.source.span(self.function.this)
         before = self.source.tokens_in((self.source.span(self.function)[0], rows[0]))
@@ -159,25 +169,34 @@ class _Chain:
         alias = f" AS {self.alias}" if self.alias else ""
         yield Edit((start, rows[1]), lambda: f"(SELECT * FROM {self.source.render(rows)}{alias} WHERE {written})")
 
+    def _holds(self, part: exp.Expr, level: int) -> bool:
+        """True for a condition that every row meets, such as `window_start IS NOT NULL`."""
+        found = part.this.unnest() if isinstance(part, exp.Not) else None
+        if not isinstance(found, exp.Is) or not isinstance(found.expression, exp.Null):
+            return False
+        return self._origin(found.this, level).plain in WINDOW_COLUMNS
+
     def _filters(self) -> list[tuple[exp.Expr, int]]:
         """The conditions of WHERE, each with the level of its query."""
         wheres = ((block.select.args.get("where"), level) for level, (block, _) in enumerate(self.levels))
         return [(where.this, level) for where, level in wheres if where]
 
-    def _keys(self) -> list[exp.Expr]:
-        """Keys that the aggregation groups by."""
+    def _keys(self) -> tuple[list[exp.Expr], bool]:
+        """Keys that the aggregation groups by, and True if it has several grouping sets."""
         select = self.levels[0][0].select
         group = select.args.get("group")
         waiting = [item.unalias() for item in select.expressions] if group is None else list(group.expressions)
         keys: list[exp.Expr] = []
+        has_sets = False
         while waiting:
             key = waiting.pop().unnest()
-            is_one = isinstance(key, exp.GroupingSets) and len(key.expressions) == 1  # one grouping set is none
-            if is_one or isinstance(key, exp.Tuple):
+            # One grouping set is none.
+            has_sets |= isinstance(key, SETS) and not (isinstance(key, exp.GroupingSets) and len(key.expressions) == 1)
+            if isinstance(key, (exp.Tuple, *SETS)):
                 waiting += key.expressions
             else:
                 keys.append(key)
-        return keys
+        return keys, has_sets
 
     def _calls(self) -> Iterator[exp.Expr]:
         """Aggregates of the aggregation, with their FILTER."""
