@@ -135,6 +135,8 @@ class _Chain:
             own_keys = {key.name.casefold() for key in self.function.partition_by}
             if not (has_sets and grouped >= {*BOUNDS}) and grouped - {"window_time"} != {*BOUNDS, *own_keys}:
                 return False
+            if all(self._holds(part, level) for condition, level in filters for part in conjuncts(condition)):
+                return False
             having = self.levels[0][0].select.args.get("having")
             filters += [(part, 0) for part in conjuncts(having and having.this) if not has_aggregate(part)]
             parts = [(part, level) for condition, level in filters for part in conjuncts(condition)]
@@ -160,8 +162,6 @@ class _Chain:
                 is_loose = len(filters) + len(kept) > 2 and isinstance(part, exp.Or)
                 conditions.append(f"({text})" if is_loose else text)
             yield Edit(block.with_space(block.clauses["where"]), lambda: "")
-        if not conditions:
-            return
         written = " AND ".join(conditions)
         rows = self.source.span(self.function.this)
         before = self.source.tokens_in((self.source.span(self.function)[0], rows[0]))
