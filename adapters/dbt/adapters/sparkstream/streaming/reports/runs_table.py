@@ -189,24 +189,29 @@ class RunsTable:
             except StreamingError as error:
                 if error.fault.condition != "TABLE_OR_VIEW_NOT_FOUND":
                     raise
-                columns = [f"{name} {type_} COMMENT {string_literal(text)}" for name, (type_, text) in COLUMNS.items()]
-                columns.append("model STRING COMMENT 'unique id of the model'")
-                file_format = self._model.config.file_format if is_in_catalog(table) else "parquet"
-                statement = (
-                    f"CREATE TABLE IF NOT EXISTS {table} (\n  " + ",\n  ".join(columns) + f"\n) USING {file_format}\n"
-                    "PARTITIONED BY (model)\nCOMMENT 'the micro-batches of streaming models'"
-                )
-                try:
-                    engine.sql(statement)
-                except StreamingError as occupied:  # the catalog was lost, and its tables' files are there
-                    place = left_in(engine, table, occupied)
-                    engine.sql(f"{statement}\nLOCATION {string_literal(place)}")
-                    engine.sql(f"ALTER TABLE {table} RECOVER PARTITIONS")
+                self._make()
                 rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table}")
             facts = {str(row[0]): str(row[1]) for row in rows}
             if missing := [f"{name} {type_}" for name, (type_, _) in COLUMNS.items() if name not in facts]:
                 engine.sql(f"ALTER TABLE {table} ADD COLUMNS ({', '.join(missing)})")
             return facts
+
+    def _make(self) -> None:
+        """Makes the table; over its files, if they are there and the catalog was lost."""
+        engine, table = self._engine, self._model.runs
+        columns = [f"{name} {type_} COMMENT {string_literal(text)}" for name, (type_, text) in COLUMNS.items()]
+        columns.append("model STRING COMMENT 'unique id of the model'")
+        file_format = self._model.config.file_format if is_in_catalog(table) else "parquet"
+        statement = (
+            f"CREATE TABLE IF NOT EXISTS {table} (\n  " + ",\n  ".join(columns) + f"\n) USING {file_format}\n"
+            "PARTITIONED BY (model)\nCOMMENT 'the micro-batches of streaming models'"
+        )
+        try:
+            engine.sql(statement)
+        except StreamingError as error:
+            place = left_in(engine, table, error)
+            engine.sql(f"{statement}\nLOCATION {string_literal(place)}")
+            engine.sql(f"ALTER TABLE {table} RECOVER PARTITIONS")
 
 
 def _moment(seconds: float) -> str:

@@ -143,8 +143,7 @@ class TemporalJoins(Rewriter):
         versions = versioned(cte.this) if cte is not None else None
         if cte is None or versions is None:
             self.refuse(table, f"the versions of {table.name} aren't known", _HINT)
-        has_star = any(p.is_star for p in versions.query.expressions)
-        if cte.alias_column_names or (has_star and not self.resolver.columns(table).complete):
+        if cte.alias_column_names or not self.resolver.columns(table).complete:
             self.refuse(table, f"the columns of {cte.alias} are to be listed", _HINT)
         inputs = sources(select)
         left = self._owner(time, list(takewhile(lambda s: s is not table, inputs)))
@@ -213,9 +212,7 @@ class TemporalJoins(Rewriter):
         """Columns of the versions in ON, as fields of a version, which has the keys of its row, NULL or not."""
         for term in of.equations:
             yield Edit(self.source.span(term), lambda: "__row IS NOT NULL", level=1)
-        known = self.resolver.columns(of.table)
-        named = {output_name(p).casefold() for p in of.versions.query.expressions}
-        own = {column.name.casefold() for column in known.items} if known.complete else named
+        own = {column.name.casefold() for column in self.resolver.columns(of.table).items}
         keys = {id(column) for term in of.equations for column in term.find_all(exp.Column)}
         for column in of.on.find_all(exp.Column):
             if id(column) in keys:

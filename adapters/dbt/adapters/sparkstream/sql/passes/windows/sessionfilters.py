@@ -135,13 +135,12 @@ class _Chain:
             own_keys = {key.name.casefold() for key in self.function.partition_by}
             if not (has_sets and grouped >= {*BOUNDS}) and grouped - {"window_time"} != {*BOUNDS, *own_keys}:
                 return False
-            if all(self._holds(part, level) for condition, level in filters for part in conjuncts(condition)):
+            parts = [(part, level) for condition, level in filters for part in conjuncts(condition)]
+            if all(self._holds(*pair) for pair in parts):
                 return False
             having = self.levels[0][0].select.args.get("having")
-            filters += [(part, 0) for part in conjuncts(having and having.this) if not has_aggregate(part)]
-            parts = [(part, level) for condition, level in filters for part in conjuncts(condition)]
-            looked_at = [pair for pair in parts if not self._holds(*pair)]
-            looked_at += [(call, 0) for call in self._calls()]
+            parts += [(part, 0) for part in conjuncts(having and having.this) if not has_aggregate(part)]
+            looked_at = [*(pair for pair in parts if not self._holds(*pair)), *((call, 0) for call in self._calls())]
             if any(self._origin(node, level).columns & {*WINDOW_COLUMNS} for node, level in looked_at):
                 return False
             # A key that a condition fixes is none to Flink's aggregation.
