@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CASES = load("openmldb_cases.json")
 COMPOSED = load("openmldb_composed.json")
+RECORDED = load("openmldb_recorded.json")
 ANSWERED = [case for case in CASES if case.expected]
 REFUSED = [case for case in CASES if case.error and "verdict" not in case.more]
 TAKEN = [case for case in CASES if case.error and case.more.get("verdict") == "spark-answers"]
@@ -63,7 +64,7 @@ def assert_types(case: Case, result: DataFrame) -> None:
     assert [type_ for _, type_ in result.dtypes] == [spark_type(type_) for _, type_ in case.expected.columns]
 
 
-@pytest.mark.parametrize("case", sampled(COMPOSED, share=2), ids=attrgetter("id"))
+@pytest.mark.parametrize("case", sampled([*COMPOSED, *RECORDED], share=2), ids=attrgetter("id"))
 def test_names_and_types_are_openmldbs(spark: SparkSession, case: Case) -> None:
     result = run(spark, case, dialect="openmldb", typed=True)
     assert_rows(case, result)

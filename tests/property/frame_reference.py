@@ -128,7 +128,7 @@ def evaluate(function: str, current: Row, rows: list[Row], frame: Frame) -> Any:
         return ",".join(str(v) for v in sorted(values, reverse=True)[:2])
     if function == "topn_frequency":
         counts = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
-        return ",".join([str(v) for v, _ in counts[:2]] + ["NULL"] * (2 - len(counts)))
+        return ",".join([str(v) for v, _ in counts[:2]] + ["NULL"] * (2 - len(counts))) if inside else ""
     if function.startswith("lag_"):  # lag_2: of all candidates; lag_in_2: within the frame
         *_, back = function.split("_")
         listed = inside if "_in_" in function else candidates(current, rows, frame)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_string
 
 Around = Sequence[str]
@@ -153,8 +152,6 @@ def conversion(name: str, value: exp.Expr, type_: str | None, *, timed: bool) ->
         type_: the type of the value, if it is known.
         timed: True if the value may well be a time.
     """
-    if type_ == "date" and name in (*_NUMBERS, "BIGINT", "INT64"):
-        raise RefusedError("a date is no number: without ANSI, Spark gives NULL", "write datediff(d, '2020-01-01')")
     if type_ is None and name in _NUMBERS and timed:
         return _of_likely_time(name)
     renamed = (f"{TYPES_OF_CONVERSIONS[name]}(", ")") if name in SPARK_TYPES else None

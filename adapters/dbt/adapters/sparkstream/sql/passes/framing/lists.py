@@ -97,11 +97,14 @@ def _frequencies(rows: str) -> str:
 
 
 def topn_frequency(rows: str, n: str, type_: str | None) -> str:
-    """The n most frequent values, among equal counts the smaller value; NULL for each value missing to n."""
+    """The n most frequent values, among equal counts the smaller value; NULL for each value missing to n.
+
+    No rows give an empty text.
+    """
     order = "(x, y) -> CASE WHEN x.n <> y.n THEN y.n - x.n WHEN x.k < y.k THEN -1 WHEN x.k > y.k THEN 1 ELSE 0 END"
-    keys = f"transform(slice(array_sort({_frequencies(rows)}, {order}), 1, {n}), g -> {as_text('g.k', type_)})"
+    keys = f"transform(slice(array_sort({_frequencies('kept')}, {order}), 1, {n}), g -> {as_text('g.k', type_)})"
     padded = f"slice(concat({keys}, array_repeat('NULL', {n})), 1, {n})"
-    return f"array_join({padded}, ',')"
+    return let("kept", rows, f"IF(size(kept) > 0, array_join({padded}, ','), '')")
 
 
 def top1_ratio(rows: str) -> str:

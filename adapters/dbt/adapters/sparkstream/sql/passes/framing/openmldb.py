@@ -5,7 +5,7 @@ An edit never holds an expression, only what stands around it: a call over a win
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from string import ascii_lowercase
 
 from sqlglot import exp
@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_numeric, is_string, spark_type
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES, is_numeric, is_string, spark_type
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, usage
@@ -27,7 +27,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, colu
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import (
     CONVERSIONS,
     SPARK_TYPES,
-    TEXT_OF_FLOAT,
     TO_INT,
     Around,
     conversion,
@@ -36,7 +35,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.conversions import (
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
 from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, named, substring, whole
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE_TEXT, named, substring, whole
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
 from dbt.adapters.sparkstream.sql.passes.framing.streams import Stream
@@ -53,6 +52,8 @@ _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Bitwise
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
 """Operands of an operator, or of IN and BETWEEN, with their types."""
+_ONE_OF = frozenset({"COALESCE", "IFNULL", "IF_NULL", "NVL", "MAXIMUM", "MINIMUM"})
+"""Functions that give one of their arguments."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_BOOLEAN = ("(", " <> 0)")
 _TO_MILLIS = ("unix_millis(", ")")
@@ -109,6 +110,12 @@ class OpenMLDBSpelling:
                 yield from self._substring(node)
             elif isinstance(node, (exp.Floor, exp.Ceil)):
                 yield from self._rounded(node)
+            elif isinstance(node, exp.RegexpLike):
+                self._wrap(node.expression, WHOLE_TEXT)
+            elif isinstance(node, exp.Case):
+                self._unified([*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")], node)
+            elif isinstance(node, exp.If) and not isinstance(node.parent, exp.Case):
+                self._unified([node.args["true"], node.args.get("false")], node)
             else:
                 self._operands(node)
 
@@ -148,9 +155,11 @@ class OpenMLDBSpelling:
     def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
         name = node.name.upper()
         function = SCALARS.get(name)
+        arguments = node.expressions
+        if name in _ONE_OF:
+            self._unified(arguments, node)
         if function is None and name not in CONVERSIONS:
             return
-        arguments = node.expressions
         types = [self._type(argument, node) for argument in arguments]
         for argument, type_ in zip(arguments, types, strict=True):
             by_itself = function.each(argument, type_) if function is not None and function.each else None
@@ -236,10 +245,8 @@ class OpenMLDBSpelling:
         yield from self._around(self._source.span(node), arguments, substring(length is not None))
 
     def _rounded(self, node: exp.Floor | exp.Ceil) -> Iterator[Edit]:
-        """FLOOR and CEIL of a DOUBLE are DOUBLEs, FLOOR and CEIL of a BOOL are whole numbers."""
+        """FLOOR and CEIL of a DOUBLE or BOOL are DOUBLEs."""
         name, type_ = type(node).__name__, self._type(node.this, node)
-        if type_ == "boolean":
-            self._wrap(node.this, TO_INT)
         around = whole(name.lower(), type_) if SPAN in node.meta and not node.args.get("to") else None
         if around:
             yield from self._around(self._source.span(node), [node.this], around)
@@ -272,8 +279,9 @@ class OpenMLDBSpelling:
             return
         if isinstance(node, exp.DPipe):
             for side in (node.left, node.right):
-                if self._type(side, node) in ("float", "double"):
-                    self._wrap(side, TEXT_OF_FLOAT)
+                type_ = self._type(side, node)
+                if type_ and (around := text(type_)):
+                    self._wrap(side, around)
             return
         if isinstance(node, (exp.Between, exp.In)):
             parts = [node.this, node.args.get("low"), node.args.get("high"), *node.expressions]
@@ -296,9 +304,19 @@ class OpenMLDBSpelling:
         elif "boolean" in types and any(is_numeric(type_) for type_ in types):
             self._wrap_all(sides, "boolean", TO_INT)
         elif isinstance(node, _COMPARISONS) and any(is_string(type_) for type_ in types):
-            for type_ in dict.fromkeys(types):
-                if is_numeric(type_) or type_ == "boolean":
-                    self._wrap_all(sides, type_, text(type_) or ("CAST(", " AS STRING)"))
+            self._as_texts([(side, type_) for side, type_ in sides if type_ not in (*TIMES, "date")])
+
+    def _unified(self, values: Sequence[exp.Expr | None], node: exp.Expr) -> None:
+        """Makes texts of the values of which an expression gives one, if one of them is a text: `ifnull(x, '-')`."""
+        sides = [(value, self._type(value, node)) for value in values if value is not None]
+        if any(is_string(type_) for _, type_ in sides):
+            self._as_texts(sides)
+
+    def _as_texts(self, sides: Sides) -> None:
+        """Writes numbers, BOOLs, times and days as texts."""
+        for side, type_ in sides:
+            if is_numeric(type_) or type_ in ("boolean", "date", *TIMES):
+                self._wrap(side, text(type_) or ("CAST(", " AS STRING)"))
 
     def _computed(self, node: exp.Binary, sides: Sides) -> None:
         types = [type_ for _, type_ in sides]

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, common, same
-from dbt.adapters.sparkstream.sql.passes.framing.conversions import TEXT_OF_FLOAT, TO_INT, Around, by_type, dashed
+from dbt.adapters.sparkstream.sql.passes.framing.conversions import TO_INT, Around, by_type, dashed, text
 
 ScalarRule = Callable[[Sequence[exp.Expr], Sequence["str | None"]], "Around | None"]
 """Arguments of a call and their types -> the SQL around them; None where Spark's own function gives the same."""
@@ -57,14 +57,19 @@ def _like(operator: str) -> ScalarRule:
     return lambda arguments, types: ("(", f" {operator} ", *([" ESCAPE "] if len(arguments) == 3 else []), ")")
 
 
+WHOLE_TEXT = ("concat('\\\\A(?:', ", ", ')\\\\z')")
+"""The SQL around a regular expression that the whole text has to match; Spark looks for it within the text."""
+
+
 def _regexp_like(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
+    before, behind = WHOLE_TEXT
     if len(arguments) != 3:
-        return None
+        return ("regexp_like(", f", {before}", f"{behind})") if len(arguments) == 2 else None
     flags = arguments[2]
     if not isinstance(flags, exp.Literal) or set(flags.name) - set("ceims"):
         raise RefusedError("regexp_like takes flags of c, e, i, m and s", "write regexp_like(x, pattern, 'i')")
     kept = "".join(sorted(set(flags.name) & set("ims")))
-    return ("regexp_like(", f", concat('(?{kept})', ", "))") if kept else ("regexp_like(", ", ", ")")
+    return ("regexp_like(", f", {before.replace('?:', f'?{kept}:')}", f"{behind})")
 
 
 _FORMATS = {
@@ -163,7 +168,9 @@ def _edge(operator: str) -> ScalarRule:
 
 
 def whole(function: str, type_: str | None) -> Around | None:
-    """CEIL, FLOOR or BIGINT of a FLOAT or DOUBLE, as a DOUBLE, which may be beyond a BIGINT; None for other types."""
+    """CEIL, FLOOR or BIGINT as a DOUBLE, which may be beyond a BIGINT, of a FLOAT, DOUBLE or BOOL; else None."""
+    if type_ == "boolean":
+        return ("CAST(", " AS DOUBLE)")
     if type_ not in ("float", "double"):
         return None
     return by_type(f"IF(abs(v) < 4503599627370496D, CAST({function}(v) AS DOUBLE), CAST(v AS DOUBLE))")
@@ -178,8 +185,8 @@ def _truncate(type_: str | None) -> Around:
 
 
 def _absolute(type_: str | None) -> Around | None:
-    """SQL of ABS: an INT of a SMALLINT, and a DOUBLE of a FLOAT."""
-    to = {"smallint": "INT", "float": "DOUBLE"}.get(type_ or "")
+    """SQL of ABS: an INT of a SMALLINT, and a DOUBLE of a FLOAT or BOOL."""
+    to = {"smallint": "INT", "float": "DOUBLE", "boolean": "DOUBLE"}.get(type_ or "")
     return ("abs(CAST(", f" AS {to}))") if to else None
 
 
@@ -256,8 +263,8 @@ def instead(replaced: Mapping[str, str]) -> FunctionRule:
     return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
 
 
-WHOLE = instead({"smallint": "bigint", "int": "bigint", "boolean": "bigint", "float": "double"})
-"""The type of FLOOR and CEIL: a DOUBLE of numbers that may have a fraction."""
+WHOLE = instead({"smallint": "bigint", "int": "bigint", "boolean": "double", "float": "double"})
+"""The type of FLOOR and CEIL: a BIGINT of integers, a DOUBLE of all else."""
 _INT, _BOOLEAN, _STRING = always("int"), always("boolean"), always("string")
 
 
@@ -273,7 +280,7 @@ def _as_number(value: exp.Expr, type_: str | None) -> Around | None:
 
 
 def _as_text(value: exp.Expr, type_: str | None) -> Around | None:
-    return TEXT_OF_FLOAT if type_ in ("float", "double") else None
+    return text(type_) if type_ else None
 
 
 @dataclass(frozen=True)
@@ -303,23 +310,21 @@ SCALARS: dict[str, Scalar] = {
     **_each("SQRT EXP SIN COS TAN COT ASIN ACOS", lambda name: Scalar(_of_float(name), _float_type)),
     **_each("POW POWER ATAN2", lambda name: Scalar(_of_float(name), _float_type, _as_number)),
     **_each("LN LOG LOG2 LOG10", lambda name: Scalar(_logarithm(name), _float_type, _as_number)),
-    **_each("CEIL FLOOR PMOD", lambda _: Scalar(each=_as_number)),
-    "ABS": Scalar(_of_one(_absolute), instead({"smallint": "int", "boolean": "int", "float": "double"}), _as_number),
+    "ABS": Scalar(_of_one(_absolute), instead({"smallint": "int", "boolean": "double", "float": "double"})),
     "ADD": Scalar(
         _add,
         returns=lambda types, numbers: "timestamp" if "timestamp" in types else common(types, numbers),
         each=_as_number,
     ),
     "ATAN": Scalar(_atan, _float_type, _as_number),
-    "CEILING": Scalar(_of_one(lambda type_: whole("ceil", type_)), WHOLE, _as_number),
+    "CEILING": Scalar(_of_one(lambda type_: whole("ceil", type_)), WHOLE),
     "EARTH_DISTANCE": Scalar(_fixed(*named("abcd", _HAVERSINE)), returns=always("double")),
     "HEX": Scalar(_of_one(_hex)),
     "INC": Scalar(
         _of_one(lambda type_: ("CAST(", " + 1 AS SMALLINT)") if type_ == "smallint" else ("(", " + 1)")), same
     ),
-    "TRUNCATE": Scalar(
-        _of_one(_truncate), instead({"smallint": "int", "boolean": "double", "float": "double"}), _as_number
-    ),
+    "PMOD": Scalar(each=_as_number),
+    "TRUNCATE": Scalar(_of_one(_truncate), instead({"smallint": "int", "boolean": "double", "float": "double"})),
     # any values
     "BOOL": Scalar(_called("boolean"), returns=_BOOLEAN),
     "IDENTITY": Scalar(_fixed("(", ")"), returns=same),
