@@ -46,6 +46,7 @@ def _printed(source: Source, node: exp.Expr) -> str:
     def of(part: Any) -> str:
         return _printed(source, part)
 
+    node = node.unnest()  # parentheses aren't printed
     kind = type(node)
     if kind in _OPERATORS:
         name = f"{of(node.this)} {_OPERATORS[kind]} {of(node.args['expression'])}"
@@ -53,13 +54,14 @@ def _printed(source: Source, node: exp.Expr) -> str:
     if isinstance(node, exp.Not) and isinstance(node.this, (exp.In, exp.Between)) and source.is_negated(node.this):
         return _listed(source, node.this, " not")
     if kind in _SIGNS:
-        return f"{_SIGNS[kind]} {of(node.this)}"
+        is_number = isinstance(node, exp.Neg) and isinstance(node.this.unnest(), exp.Literal)
+        return f"{_SIGNS[kind]}{'' if is_number else ' '}{of(node.this)}"
+    if isinstance(node, exp.Case):
+        return _case(source, node)
     if isinstance(node, (exp.In, exp.Between)):
         return _listed(source, node, "")
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         return f"IS_NULL {of(node.this)}"
-    if isinstance(node, exp.Paren):
-        return f"({of(node.this)})"
     if isinstance(node, exp.DPipe):
         return f"concat({of(node.this)}, {of(node.expression)})"
     if isinstance(node, exp.Cast) and isinstance(node.to, exp.DataType) and hasattr(node.to.this, "value"):
@@ -71,7 +73,18 @@ def _printed(source: Source, node: exp.Expr) -> str:
         return f"{_type(node.name)}({', '.join(map(of, node.expressions))})"
     if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
         return ".".join(part.name for part in node.parts)
-    return _literal(node) or re.sub(r"\s+", " ", source.written(node))
+    literal = _literal(node)
+    return re.sub(r"\s+", " ", source.written(node)) if literal is None else literal
+
+
+def _case(source: Source, node: exp.Case) -> str:
+    """`case (when a then b,when c then d) else null`."""
+    value = f"{_printed(source, node.this)} = " if node.this else ""
+    branches = ",".join(
+        f"when {value}{_printed(source, branch.this)} then {_printed(source, branch.args['true'])}"
+        for branch in node.args["ifs"]
+    )
+    return f"case ({branches}) else {_printed(source, node.args.get('default') or exp.Null())}"
 
 
 def _type(name: str) -> str:
@@ -89,13 +102,13 @@ def _listed(source: Source, node: exp.Expr, negation: str) -> str:
     return f"{value}{negation} in ({','.join(_printed(source, each) for each in node.expressions)})"
 
 
-def _literal(node: exp.Expr) -> str:
+def _literal(node: exp.Expr) -> str | None:
     if isinstance(node, exp.Null):
         return "null"
     if isinstance(node, exp.Boolean):
         return str(node.this).lower()
     if not isinstance(node, exp.Literal):
-        return ""
+        return None
     if not node.is_number or not (number := re.fullmatch(r"(\d*)([.]\d*)?(E[+-]?\d+)?([LFD]?)", node.name.upper())):
         return node.name
     whole, *fraction, suffix = number.groups()

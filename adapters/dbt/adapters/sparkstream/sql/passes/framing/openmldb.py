@@ -19,6 +19,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES, is_numeric, is_string, spark_type
+from dbt.adapters.sparkstream.sql.core.typing import common
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, usage
@@ -47,12 +48,13 @@ from dbt.adapters.sparkstream.sql.passes.framing.times import (
     shift,
     shifted_column,
 )
+from dbt.adapters.sparkstream.sql.passes.framing.typing import OPENMLDB
 
 _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
 """Operands of an operator, or of IN and BETWEEN, with their types."""
-_ONE_OF = frozenset({"COALESCE", "IFNULL", "IF_NULL", "NVL", "MAXIMUM", "MINIMUM"})
+_ONE_OF = frozenset(name for name, returns in OPENMLDB.functions.items() if returns is common)
 """Functions that give one of their arguments."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_BOOLEAN = ("(", " <> 0)")
