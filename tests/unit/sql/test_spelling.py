@@ -52,6 +52,11 @@ EXPRESSIONS = {
     "week(ts)": "weekofyear(ts)",
     "lcase(ucase(s))": "lower(upper(s))",
     "if_null(s, 'a')": "ifnull(s, 'a')",
+    "ifnull(i, 'a')": "ifnull(CAST(i AS STRING), 'a')",
+    "maximum(s, ts)": "get(transform(array(named_struct('a', s, 'b', date_format(ts, 'yyyy-MM-dd HH:mm:ss'))), "
+    "v -> IF(v.a > v.b, v.a, v.b)), 0)",
+    "nvl(ts, 0)": "nvl(ts, timestamp_millis(0))",
+    "CASE WHEN b THEN b ELSE i END": "CASE WHEN b THEN CAST(b AS INT) ELSE i END",
     "identity(i)": "(i)",
     "make_tuple(s, i)": "struct(s, i)",
     "like_match(s, 'a%')": "(s LIKE 'a%')",

@@ -309,10 +309,16 @@ class OpenMLDBSpelling:
             self._as_texts([(side, type_) for side, type_ in sides if type_ not in (*TIMES, "date")])
 
     def _unified(self, values: Sequence[exp.Expr | None], node: exp.Expr) -> None:
-        """Makes texts of the values of which an expression gives one, if one of them is a text: `ifnull(x, '-')`."""
+        """Gives the values of which an expression gives one OpenMLDB's common type: of `ifnull(x, '-')` a text."""
         sides = [(value, self._type(value, node)) for value in values if value is not None]
-        if any(is_string(type_) for _, type_ in sides):
+        types = [type_ for _, type_ in sides]
+        if any(map(is_string, types)):
             self._as_texts(sides)
+        elif "timestamp" in types:
+            for type_ in INTEGERS:
+                self._wrap_all(sides, type_, ("timestamp_millis(", ")"))
+        elif any(map(is_numeric, types)):
+            self._wrap_all(sides, "boolean", TO_INT)
 
     def _as_texts(self, sides: Sides) -> None:
         """Writes numbers, BOOLs, times and days as texts."""
