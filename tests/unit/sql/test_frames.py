@@ -106,7 +106,7 @@ class TestSpellings(Pairs):
         assert made.partition(" WINDOW ")[0] == flat(spark)
 
     def test_names_of_columns(self) -> None:
-        self.openmldb("SELECT max( x ) OVER w, (max(x) OVER w), ((max(x) OVER w)) AS b, max(x) OVER w + 1, x  FROM t", "SELECT max( x ) OVER w AS `max(x)over w`, (max(x) OVER w) AS `(max(x)over w)`, ((max(x) OVER w)) AS b, max(x) OVER w + 1 AS `max(x)over w + 1`, x FROM t WHERE ts IS NOT NULL")
+        self.openmldb("SELECT max( x ) OVER w, (max(x) OVER w), ((max(x) OVER w)) AS b, max(x) OVER w + 1, x  FROM t", "SELECT max( x ) OVER w AS `max(x)over w`, (max(x) OVER w) AS `max(x)over w`, ((max(x) OVER w)) AS b, max(x) OVER w + 1 AS `max(x)over w + 1`, x FROM t WHERE ts IS NOT NULL")
 
     def test_conditions_stay_together(self) -> None:
         for word in ("or", "OR"):
