@@ -255,7 +255,7 @@ class TestCommand:
         assert (result.exit_code, result.stderr) == (0, "")
         assert [line.strip() for line in result.stdout.splitlines()] == [
             "hop: windows of 20 seconds every 1 second",
-            "hop-slices",
+            "hop-slices: rows are aggregated once, into slices as long as a slide, and slices into windows",
             "4  rows read",
             "4  slices",
             "29  windows",

@@ -354,6 +354,15 @@ def test_nothing_of_ours() -> None:
     assert list(explain("SELECT 1").lines()) == ["no HOP, CUMULATE or SESSION here: nothing to optimise"]
 
 
+def test_a_rule_and_why_no_better_one() -> None:
+    windows, rule, reason = explain(
+        f"SELECT {BOUNDS}, count(*) AS n FROM hop(t, ts, '1m', '9m') GROUP BY {BOUNDS}"
+    ).lines()
+    assert windows == "hop: windows of 9 minutes every 1 minute"
+    assert rule == "  hop-copies: rows are copied into their windows, and each group gets its bounds once"
+    assert reason == "  because: a row is in 9 windows at most, and slices pay from 18 on"
+
+
 def test_explains_a_statement_that_the_rules_cannot_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their parser is another one than that of the translation: there is a HOP all the same."""
 

@@ -45,7 +45,12 @@ class Explanation:
 def decision_lines(decision: Decision, rows: int | None, keys: int, span: float | None) -> Iterator[str]:
     """Lines about the decision for one window function; the arguments are the arguments of `Explanation.lines`."""
     yield f"{decision.window.name.lower()}: {decision.window.words()}"
-    yield "  " + ": ".join(filter(None, (decision.rule or "no rule", decision.reason)))
+    if decision.rule is None:
+        yield f"  no rule: {decision.reason}"
+    else:
+        yield f"  {decision.rule}: {decision.does}"
+        if decision.reason is not None:
+            yield f"  because: {decision.reason}"
     for step, count in decision.steps(rows, keys, span):
         yield f"    {count:>15,}  {step}"
 

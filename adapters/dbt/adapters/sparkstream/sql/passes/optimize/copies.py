@@ -23,6 +23,7 @@ class HopCopies(AggregateRule[Hop]):
     """Aggregates over HOP, from copies of the rows."""
 
     name = "hop-copies"
+    does = "rows are copied into their windows, and each group gets its bounds once"
     window = Hop
     identity = frozenset(WINDOW_COLUMNS)
 
@@ -47,6 +48,7 @@ class TumbleGroups(AggregateRule[Tumble]):
     """Aggregates over TUMBLE, with bounds once per group."""
 
     name = "tumble-groups"
+    does = "rows are grouped by the start of their window, and each group gets its bounds once"
     window = Tumble
     identity = frozenset(WINDOW_COLUMNS)
 

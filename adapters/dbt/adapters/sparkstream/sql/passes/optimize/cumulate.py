@@ -32,6 +32,7 @@ class CumulateSlices(SliceRule[Cumulate]):
     """Aggregates over CUMULATE, each row once."""
 
     name = "cumulate-slices"
+    does = "rows are aggregated once, into slices as long as a step, and slices into windows"
     window = Cumulate
     identity = frozenset({"window_end", "window_time"})
 

@@ -29,6 +29,7 @@ class HopSlices(SliceRule[Hop]):
     """Aggregates over HOP, each row once."""
 
     name = "hop-slices"
+    does = "rows are aggregated once, into slices as long as a slide, and slices into windows"
     window = Hop
     identity = frozenset(WINDOW_COLUMNS)
 

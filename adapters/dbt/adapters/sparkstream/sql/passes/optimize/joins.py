@@ -68,6 +68,7 @@ class HopJoin(Rule[Hop]):
     """Joins of two HOPs of the same windows, each row once."""
 
     name = "hop-join"
+    does = "rows are joined once, and each pair is copied into the windows that it shares"
     window = Hop
 
     def may_apply(self, function: WindowFunction, resolver: Resolver) -> bool:

@@ -125,6 +125,7 @@ class OverSums:
     """
 
     name = "frame-sums"
+    does = "sums run along the rows, and a frame is the difference of two of them"
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source

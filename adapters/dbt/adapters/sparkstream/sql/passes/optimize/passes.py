@@ -66,6 +66,14 @@ class Decision:
     reason: str | None = None
     copies: int = 1
 
+    @property
+    def does(self) -> str | None:
+        """What the rule does, in words."""
+        from dbt.adapters.sparkstream.sql.passes.optimize.skewed import SkewedFrames
+
+        frames = {OverSums.name: OverSums.does, SkewedFrames.name: SkewedFrames.does}
+        return ({rule.name: rule.does for rule in RULES} | frames).get(self.rule or "")
+
     def steps(self, rows: int | None, keys: int = 1, span: float | None = None) -> list[tuple[str, int]]:
         """Steps that the rows pass, each with an estimate of how many rows or windows there are behind it.
 

@@ -66,10 +66,12 @@ class Rule(ABC, Generic[W]):
 
     Attributes:
         name: what reports call it.
+        does: what it does, in words.
         window: the kind of window that it is for.
     """
 
     name: ClassVar[str]
+    does: ClassVar[str]
     window: type[W]
 
     @abstractmethod

@@ -25,6 +25,7 @@ class SessionSlices(AggregateRule[Session]):
     """Aggregates over SESSION, each row once."""
 
     name = "session-slices"
+    does = "rows are aggregated once, into slices as long as the gap, and slices into sessions"
     window = Session
     identity = frozenset({"window_start"})
 

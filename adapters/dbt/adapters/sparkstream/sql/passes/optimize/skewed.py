@@ -77,6 +77,7 @@ class SkewedFrames:
     """
 
     name = "skewed-frames"
+    does = "the rows of each key are split by time, and all cores share them"
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
         self._source = source
