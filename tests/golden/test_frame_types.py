@@ -221,7 +221,7 @@ def of_any_type(c: str) -> dict[str, Function]:
                 *(text(v) for v, _ in sorted(Counter(known(rows, c)).items(), key=lambda p: (-p[1], p[0]))),
                 "NULL",
                 "NULL",
-            ][:2]
+            ][: 2 if rows else 0]
         )
     return found
 
