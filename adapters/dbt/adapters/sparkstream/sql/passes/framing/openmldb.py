@@ -19,7 +19,6 @@ from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES, is_numeric, is_string, spark_type
-from dbt.adapters.sparkstream.sql.core.typing import common
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, usage
@@ -36,7 +35,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.conversions import (
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
 from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE_TEXT, named, substring, whole
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE_TEXT, named, one_of, substring, whole
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
 from dbt.adapters.sparkstream.sql.passes.framing.streams import Stream
@@ -54,7 +53,7 @@ _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Bitwise
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
 """Operands of an operator, or of IN and BETWEEN, with their types."""
-_ONE_OF = frozenset(name for name, returns in OPENMLDB.functions.items() if returns is common)
+_ONE_OF = frozenset(name for name, returns in OPENMLDB.functions.items() if returns is one_of)
 """Functions that give one of their arguments."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_BOOLEAN = ("(", " <> 0)")

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers
+from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, is_numeric, is_string
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, common, same
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import TO_INT, Around, by_type, dashed, text
 
@@ -263,6 +263,16 @@ def instead(replaced: Mapping[str, str]) -> FunctionRule:
     return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
 
 
+def one_of(types: Types, numbers: Numbers) -> str | None:
+    """The type of a call that gives one of its arguments: a text beside a text, a time beside milliseconds."""
+    if any(map(is_string, types)):
+        return "string"
+    if "timestamp" in types and set(types) <= {"timestamp", "void", *INTEGERS}:
+        return "timestamp"
+    as_int = {"boolean": "int"} if any(map(is_numeric, types)) else {}
+    return common([as_int.get(type_ or "", type_) for type_ in types], numbers)
+
+
 WHOLE = instead({"smallint": "bigint", "int": "bigint", "boolean": "double", "float": "double"})
 """The type of FLOOR and CEIL: a BIGINT of integers, a DOUBLE of all else."""
 _INT, _BOOLEAN, _STRING = always("int"), always("boolean"), always("string")
@@ -328,11 +338,11 @@ SCALARS: dict[str, Scalar] = {
     # any values
     "BOOL": Scalar(_called("boolean"), returns=_BOOLEAN),
     "IDENTITY": Scalar(_fixed("(", ")"), returns=same),
-    "IF_NULL": Scalar(_called("ifnull"), returns=common),
+    "IF_NULL": Scalar(_called("ifnull"), returns=one_of),
     "IS_NULL": Scalar(_called("isnull"), returns=_BOOLEAN),
     "MAKE_TUPLE": Scalar(_called("struct")),
-    "MAXIMUM": Scalar(_edge(">"), returns=common),
-    "MINIMUM": Scalar(_edge("<"), returns=common),
+    "MAXIMUM": Scalar(_edge(">"), returns=one_of),
+    "MINIMUM": Scalar(_edge("<"), returns=one_of),
     **_each("FARM_FINGERPRINT HASH64", lambda name: Scalar(_hashed(name))),
     # texts
     **_each("REVERSE SUBSTRING", lambda _: Scalar(returns=_STRING)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
-from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, first_operand, fixed
+from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, common, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import TYPES_OF_CONVERSIONS
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE, one_of
 
 
 def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
@@ -35,6 +35,17 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     return SPARK.nodes[exp.Add](node, lambda operand: as_int.get(of(operand) or "", of(operand)), numbers)
 
 
+def _case(node: exp.Case, of: TypeOf, numbers: Numbers) -> str | None:
+    default = node.args.get("default")
+    results = [of(branch.args.get("true")) for branch in node.args.get("ifs") or []]
+    return one_of([*results, of(default) if default else "void"], numbers)
+
+
+def _if(node: exp.If, of: TypeOf, numbers: Numbers) -> str | None:
+    otherwise = node.args.get("false")
+    return one_of([of(node.args.get("true")), of(otherwise) if otherwise else "void"], numbers)
+
+
 OPENMLDB = SPARK.but(
     nodes={
         exp.Literal: _literal,
@@ -42,10 +53,13 @@ OPENMLDB = SPARK.but(
         **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _arithmetic),
         **dict.fromkeys((exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift), first_operand),
         **dict.fromkeys((exp.Floor, exp.Ceil), lambda node, of, numbers: WHOLE([of(node.this)], numbers)),
+        exp.Case: _case,
+        exp.If: _if,
         exp.DPipe: fixed("string"),
         exp.Substring: fixed("string"),
     },
     functions={
+        **{name: one_of for name, returns in SPARK.functions.items() if returns is common},
         **{name: scalar.returns for name, scalar in SCALARS.items() if scalar.returns},
         **{name: always(type_) for name, type_ in TYPES_OF_CONVERSIONS.items()},
         **{name: aggregate.returns for name, aggregate in AGGREGATES.items() if aggregate.returns},
