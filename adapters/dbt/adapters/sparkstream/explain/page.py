@@ -27,7 +27,7 @@ class Ruling:
     name: str
     words: str
     rule: str | None
-    reason: str | None
+    reason: str
     steps: tuple[Step, ...]
 
 
@@ -95,7 +95,7 @@ def _rulings(report: Report, size: Size) -> list[Ruling]:
                 decision.window.name.lower(),
                 decision.window.words(),
                 decision.rule,
-                decision.reason if decision.does is None else "; ".join(filter(None, (decision.does, decision.reason))),
+                "; ".join(filter(None, (decision.does, decision.reason))),
                 tuple(Step(words, rows, round(100 * rows / most, 1)) for words, rows in steps),
             )
         )

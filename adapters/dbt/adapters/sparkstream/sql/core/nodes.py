@@ -33,6 +33,13 @@ def compared(case: exp.Expr) -> list[exp.Expr]:
     return [value for each in found for value in (each.expressions if isinstance(each, WhenValues) else [each])]
 
 
+def results(node: exp.Case | exp.If) -> list[exp.Expr]:
+    """Values of which a CASE or IF gives one: `y` and `z` of `CASE WHEN x THEN y ELSE z END`."""
+    branches, last = (node.args.get("ifs") or [], "default") if isinstance(node, exp.Case) else ([node], "false")
+    otherwise = node.args.get(last)
+    return [*(branch.args["true"] for branch in branches), *([] if otherwise is None else [otherwise])]
+
+
 class Difference(exp.Expression):
     """`(a - b) DAY`.
 

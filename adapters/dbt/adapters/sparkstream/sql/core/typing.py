@@ -17,6 +17,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.nested import array_of, element, entry, field, nested_type
+from dbt.adapters.sparkstream.sql.core.nodes import results
 from dbt.adapters.sparkstream.sql.core.types import (
     INTEGERS,
     MOST_DIGITS,
@@ -203,15 +204,8 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     return "float" if left == right == "float" else "double" if "double" in (left, right) else None
 
 
-def _case(node: exp.Case, of: TypeOf, numbers: Numbers) -> str | None:
-    branches = [of(branch.args.get("true")) for branch in node.args.get("ifs") or []]
-    default = node.args.get("default")
-    return numbers.common([*branches, of(default) if default else "void"])
-
-
-def _if(node: exp.If, of: TypeOf, numbers: Numbers) -> str | None:
-    otherwise = node.args.get("false")
-    return numbers.common([of(node.args.get("true")), of(otherwise) if otherwise else "void"])
+def _one_of(node: exp.Case | exp.If, of: TypeOf, numbers: Numbers) -> str | None:
+    return numbers.common(map(of, results(node)))
 
 
 def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
@@ -255,8 +249,7 @@ SPARK = TypeRules(
         exp.Bracket: _subscript,
         exp.Array: lambda node, of, numbers: array_of(numbers.common([of(each) for each in node.expressions])),
         exp.Distinct: lambda node, of, numbers: of(node.expressions[0]) if node.expressions else None,
-        exp.Case: _case,
-        exp.If: _if,
+        **dict.fromkeys((exp.Case, exp.If), _one_of),
         exp.DPipe: _joined,
         exp.Trim: fixed("string"),
         exp.StrPosition: fixed("int"),

@@ -13,6 +13,7 @@ from sqlglot.errors import SqlglotError
 from dbt.adapters.sparkstream.sql.core.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte
+from dbt.adapters.sparkstream.sql.core.nodes import results
 
 TURN = timedelta(hours=3)
 """Largest turn of a clock, forward or back."""
@@ -158,9 +159,9 @@ def _edge(node: exp.Expr, widest: Callable[[list[datetime]], datetime]) -> datet
         edge = _edge(node.this, widest)
         return None if edge is None else widest([edge - TURN, edge + TURN])
     if isinstance(node, exp.Case):
-        choices = [*(each.args["true"] for each in node.args["ifs"]), node.args.get("default") or exp.null()]
-        edges = [edge for choice in choices if (edge := _edge(choice, widest)) is not None]
-        return widest(edges) if len(edges) == len(choices) else None
+        edges = [_edge(choice, widest) for choice in results(node)]
+        known = [edge for edge in edges if edge is not None]
+        return widest(known) if node.args.get("default") is not None and len(known) == len(edges) else None
     if isinstance(node, (exp.Add, exp.Sub)) and isinstance(node.expression, exp.Interval):
         edge = _edge(node.this, widest)
         try:

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.nodes import Unknown, WhenValues, compared, row_pairs
+from dbt.adapters.sparkstream.sql.core.nodes import Unknown, WhenValues, compared, results, row_pairs
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.passes.conditions import loose_operands
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
@@ -186,7 +186,7 @@ class Predicates(Rewriter):
         for condition in compared(node) if node.this is None else ():
             if isinstance(condition, exp.Null):
                 yield from self._unknown(condition)
-        yield from self._results(node.args.get("ifs") or [], node.args.get("default"))
+        yield from self.alike(results(node))
         if node.this is not None:
             yield from self._as_times(compared(node), self.type(node.this))
         for branch in node.args.get("ifs") or []:
@@ -195,11 +195,7 @@ class Predicates(Rewriter):
     @handles(exp.If)
     def _if(self, node: exp.If) -> Iterator[Edit]:
         if not isinstance(node.parent, exp.Case):
-            yield from self._results([node], node.args.get("false"))
-
-    def _results(self, branches: list[exp.Expr], otherwise: exp.Expr | None) -> Iterator[Edit]:
-        results = [branch.args["true"] for branch in branches]
-        yield from self.alike([*results, *([otherwise] if otherwise is not None else [])])
+            yield from self.alike(results(node))
 
     def _several(self, node: exp.Case, branch: exp.Expr) -> Iterator[Edit]:
         """`WHEN 1, 2 THEN y` is `WHEN 1 THEN y WHEN 2 THEN y`."""

@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import results
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES, is_numeric, is_string, spark_type
@@ -35,7 +36,15 @@ from dbt.adapters.sparkstream.sql.passes.framing.conversions import (
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
 from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
-from dbt.adapters.sparkstream.sql.passes.framing.scalars import SCALARS, WHOLE_TEXT, named, one_of, substring, whole
+from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
+    SCALARS,
+    as_text,
+    named,
+    one_of,
+    substring,
+    whole,
+    whole_text,
+)
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
 from dbt.adapters.sparkstream.sql.passes.framing.streams import Stream
@@ -112,11 +121,9 @@ class OpenMLDBSpelling:
             elif isinstance(node, (exp.Floor, exp.Ceil)):
                 yield from self._rounded(node)
             elif isinstance(node, exp.RegexpLike):
-                self._wrap(node.expression, WHOLE_TEXT)
-            elif isinstance(node, exp.Case):
-                self._unified([*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")], node)
-            elif isinstance(node, exp.If) and not isinstance(node.parent, exp.Case):
-                self._unified([node.args["true"], node.args.get("false")], node)
+                self._wrap(node.expression, whole_text())
+            elif isinstance(node, (exp.Case, exp.If)):
+                self._unified(results(node), node)
             else:
                 self._operands(node)
 
@@ -280,8 +287,7 @@ class OpenMLDBSpelling:
             return
         if isinstance(node, exp.DPipe):
             for side in (node.left, node.right):
-                type_ = self._type(side, node)
-                if type_ and (around := text(type_)):
+                if around := as_text(side, self._type(side, node)):
                     self._wrap(side, around)
             return
         if isinstance(node, (exp.Between, exp.In)):
@@ -307,9 +313,9 @@ class OpenMLDBSpelling:
         elif isinstance(node, _COMPARISONS) and any(is_string(type_) for type_ in types):
             self._as_texts([(side, type_) for side, type_ in sides if type_ not in (*TIMES, "date")])
 
-    def _unified(self, values: Sequence[exp.Expr | None], node: exp.Expr) -> None:
+    def _unified(self, values: Sequence[exp.Expr], node: exp.Expr) -> None:
         """Gives the values of which an expression gives one OpenMLDB's common type: of `ifnull(x, '-')` a text."""
-        sides = [(value, self._type(value, node)) for value in values if value is not None]
+        sides = [(value, self._type(value, node)) for value in values]
         types = [type_ for _, type_ in sides]
         if any(map(is_string, types)):
             self._as_texts(sides)

@@ -57,19 +57,19 @@ def _like(operator: str) -> ScalarRule:
     return lambda arguments, types: ("(", f" {operator} ", *([" ESCAPE "] if len(arguments) == 3 else []), ")")
 
 
-WHOLE_TEXT = ("concat('\\\\A(?:', ", ", ')\\\\z')")
-"""The SQL around a regular expression that the whole text has to match; Spark looks for it within the text."""
+def whole_text(flags: str = "") -> Around:
+    """The SQL around a regular expression that the whole text has to match; Spark looks for it within the text."""
+    return (f"concat('\\\\A(?{flags}:', ", ", ')\\\\z')")
 
 
 def _regexp_like(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
-    before, behind = WHOLE_TEXT
-    if len(arguments) != 3:
-        return ("regexp_like(", f", {before}", f"{behind})") if len(arguments) == 2 else None
-    flags = arguments[2]
+    if len(arguments) not in (2, 3):
+        return None
+    flags = arguments[2] if len(arguments) == 3 else exp.Literal.string("")
     if not isinstance(flags, exp.Literal) or set(flags.name) - set("ceims"):
         raise RefusedError("regexp_like takes flags of c, e, i, m and s", "write regexp_like(x, pattern, 'i')")
-    kept = "".join(sorted(set(flags.name) & set("ims")))
-    return ("regexp_like(", f", {before.replace('?:', f'?{kept}:')}", f"{behind})")
+    before, behind = whole_text("".join(sorted(set(flags.name) & set("ims"))))
+    return ("regexp_like(", f", {before}", f"{behind})")
 
 
 _FORMATS = {
@@ -289,7 +289,8 @@ def _as_number(value: exp.Expr, type_: str | None) -> Around | None:
     return TO_INT if type_ == "boolean" else None
 
 
-def _as_text(value: exp.Expr, type_: str | None) -> Around | None:
+def as_text(value: exp.Expr, type_: str | None) -> Around | None:
+    """The SQL around a value of CONCAT or `||`, where Spark writes another text of it; None for an unknown type."""
     return text(type_) if type_ else None
 
 
@@ -348,8 +349,8 @@ SCALARS: dict[str, Scalar] = {
     **_each("REVERSE SUBSTRING", lambda _: Scalar(returns=_STRING)),
     "CHAR": Scalar(returns=_STRING),
     "CHARACTER_LENGTH": Scalar(_called("char_length")),
-    "CONCAT": Scalar(returns=_STRING, each=_as_text),
-    "CONCAT_WS": Scalar(each=_as_text),
+    "CONCAT": Scalar(returns=_STRING, each=as_text),
+    "CONCAT_WS": Scalar(each=as_text),
     "GET_JSON_OBJECT": Scalar(_pointer, returns=_STRING),
     "ILIKE_MATCH": Scalar(_like("ILIKE"), _BOOLEAN),
     "JSON_ARRAY_LENGTH": Scalar(returns=_INT),

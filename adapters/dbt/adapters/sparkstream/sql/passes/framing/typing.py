@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.nodes import results
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, wider
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeOf, always, common, first_operand, fixed
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
@@ -35,17 +36,6 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     return SPARK.nodes[exp.Add](node, lambda operand: as_int.get(of(operand) or "", of(operand)), numbers)
 
 
-def _case(node: exp.Case, of: TypeOf, numbers: Numbers) -> str | None:
-    default = node.args.get("default")
-    results = [of(branch.args.get("true")) for branch in node.args.get("ifs") or []]
-    return one_of([*results, of(default) if default else "void"], numbers)
-
-
-def _if(node: exp.If, of: TypeOf, numbers: Numbers) -> str | None:
-    otherwise = node.args.get("false")
-    return one_of([of(node.args.get("true")), of(otherwise) if otherwise else "void"], numbers)
-
-
 OPENMLDB = SPARK.but(
     nodes={
         exp.Literal: _literal,
@@ -53,8 +43,7 @@ OPENMLDB = SPARK.but(
         **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _arithmetic),
         **dict.fromkeys((exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift), first_operand),
         **dict.fromkeys((exp.Floor, exp.Ceil), lambda node, of, numbers: WHOLE([of(node.this)], numbers)),
-        exp.Case: _case,
-        exp.If: _if,
+        **dict.fromkeys((exp.Case, exp.If), lambda node, of, numbers: one_of([*map(of, results(node))], numbers)),
         exp.DPipe: fixed("string"),
         exp.Substring: fixed("string"),
     },
