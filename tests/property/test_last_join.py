@@ -72,7 +72,9 @@ def known(*values: Any) -> bool:
 def last(left: Row, right: list[Row], order: str, condition: Condition) -> Row | None:
     """The last right row that meets a left one."""
     met = [row for row in right if condition(left, row)]
-    return max(met, key=lambda row: (getattr(row, order), row.seq), default=None)
+    name, _, direction = order.partition(" ")
+    sign = -1 if direction == "DESC" else 1
+    return max(met, key=lambda row: (sign * getattr(row, name), row.seq), default=None)
 
 
 JOINS: dict[str, tuple[str, Condition]] = {
@@ -88,6 +90,9 @@ JOINS: dict[str, tuple[str, Condition]] = {
     "l LAST JOIN r ORDER BY r.n ON l.k = r.k AND l.g <> r.g": ("n", lambda a, b: a.k == b.k and known(a.g, b.g) and a.g != b.g),
     "l LAST JOIN r ORDER BY r.seq ON l.k = r.k OR l.g = r.g": ("seq", lambda a, b: (known(a.k) and a.k == b.k) or (known(a.g) and a.g == b.g)),
     "l LAST JOIN r ORDER BY r.n ON l.k = r.k AND l.n >= r.n AND r.v IS NOT NULL": ("n", lambda a, b: a.k == b.k and a.n >= b.n and known(b.v)),
+    "l LAST JOIN r ORDER BY r.ts DESC ON l.k = r.k AND r.ts >= l.ts": ("ts DESC", lambda a, b: a.k == b.k and b.ts >= a.ts),
+    "l LAST JOIN r ORDER BY r.n DESC ON l.k = r.k AND l.n >= r.n": ("n DESC", lambda a, b: a.k == b.k and a.n >= b.n),
+    "l LAST JOIN r ORDER BY r.n DESC ON l.k = r.k": ("n DESC", lambda a, b: a.k == b.k),
     "l LAST JOIN (SELECT id, k, n, v * 2 AS w, v FROM r) AS r ORDER BY r.n ON l.k = r.k AND r.w > 3": ("n", lambda a, b: a.k == b.k and (b.v or 0) * 2 > 3),
     "(SELECT id, k, v + 1 AS y FROM l) AS l LAST JOIN r ORDER BY r.n ON l.k = r.k AND l.y > r.v": ("n", lambda a, b: a.k == b.k and known(a.v, b.v) and (a.v or 0) + 1 > (b.v or 0)),
 }  # fmt: skip

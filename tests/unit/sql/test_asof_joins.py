@@ -147,11 +147,16 @@ class TestLastJoins:
         assert ("__is_left DESC" in text) == ("l.ts > r.ts" in condition)
         assert "r.k IS NOT NULL" not in text, "two NULLs are equal keys of a LAST JOIN"
 
+    def test_ahead_in_time(self) -> None:
+        text = translate(self.JOIN.format("r.ts DESC", "l.ts <= r.ts"), "openmldb", schema=SCHEMA)
+        assert "OVER (PARTITION BY __key1 ORDER BY __time DESC NULLS FIRST, __is_left ROWS" in text
+
     @pytest.mark.parametrize(
         ("order", "condition"),
         [
             ("r.v", "l.ts >= r.ts"),
             ("r.ts", "l.ts <= r.ts"),
+            ("r.ts DESC", "l.ts >= r.ts"),
             ("r.ts", "l.ts >= r.ts AND l.v > 1"),
             ("r.ts", "l.v >= r.ts"),
         ],

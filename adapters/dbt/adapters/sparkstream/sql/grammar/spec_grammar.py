@@ -17,6 +17,9 @@ _NO_WINDOW_NAMES = (
 )
 
 
+LAST_JOIN = "LAST JOIN"
+
+
 class SpecGrammar(FrameGrammar):
     """Reads window specifications, their UNION, and LAST JOIN; mixed into the parser of every dialect."""
 
@@ -69,7 +72,7 @@ class SpecGrammar(FrameGrammar):
         table.meta[SPAN] = (start.start, self._prev.end + 1)
         order: OrderKey | None = None
         if self._match(TokenType.ORDER_BY):
-            order = self._order_keys("LAST JOIN")[0]
+            order = self._order_keys(LAST_JOIN)[0]
         if not self._match(TokenType.ON):
             raise self._error(
                 "LAST JOIN needs ON and a condition", "write LAST JOIN t ORDER BY t.ts ON a.k = t.k", first, self._prev
@@ -226,7 +229,7 @@ class SpecGrammar(FrameGrammar):
         return WindowSpec(span, frame, tuple(unions), tuple(partition), tuple(order)), children
 
     def _key_items(self, ordered: str = "") -> list[OrderKey]:
-        """The items of PARTITION BY, or of the ORDER BY of a window or a join, which is `ordered`: ascending."""
+        """The items of PARTITION BY, or of the ORDER BY of what `ordered` names; a window's are ascending."""
         items: list[OrderKey] = []
         while True:
             first = self._curr
@@ -234,18 +237,20 @@ class SpecGrammar(FrameGrammar):
             if expression is None or not first:
                 self.raise_error("an expression is missing here")
                 return items
-            items.append(OrderKey((first.start, self._prev.end + 1), expression))
-            if ordered and self._match(TokenType.DESC):
+            span = first.start, self._prev.end + 1
+            descending = bool(ordered and self._match(TokenType.DESC))
+            if descending and ordered != LAST_JOIN:
                 raise self._error(f"{ordered} runs in ascending order only", "leave DESC out", first, self._prev)
-            if ordered:
+            if ordered and not descending:
                 self._match(TokenType.ASC)
+            items.append(OrderKey(span, expression, descending))
             if not self._match(TokenType.COMMA):
                 return items
 
     def _order_keys(self, owner: str) -> list[OrderKey]:
         """Reads ORDER BY: a key, and for a window the column of arrival."""
         items = self._key_items(owner)
-        most = 1 if owner == "LAST JOIN" else 2
+        most = 1 if owner == LAST_JOIN else 2
         if len(items) > most:
             span = items[most].span
             raise error_at(

@@ -15,10 +15,11 @@ FROM_LAST = "from_last"
 
 @dataclass(frozen=True)
 class OrderKey:
-    """An item of a window's ORDER BY: where its expression stands, and the expression."""
+    """An item of ORDER BY: where its expression stands, the expression, and whether DESC follows it."""
 
     span: Span
     expression: exp.Expr
+    descending: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class FramedWindow(exp.Window):
 
 
 class LastJoin(exp.Join):
-    """`LAST JOIN t ORDER BY t.ts ON ...`: every row once, with the last matching row of t, or NULLs."""
+    """`LAST JOIN t ORDER BY t.ts [DESC] ON ...`: every row once, with the last matching row of t, or NULLs."""
 
     arg_types = {**exp.Join.arg_types, "order": False}
 

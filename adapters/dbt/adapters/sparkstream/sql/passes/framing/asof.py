@@ -1,6 +1,7 @@
 """Joins that look for the nearest row in time, by one sort of both sides for each of them.
 
-ASOF JOIN, and LAST JOIN where its condition is `l.k = r.k AND l.ts >= r.ts` and its order `r.ts`:
+ASOF JOIN, and LAST JOIN where its condition is `l.k = r.k AND l.ts >= r.ts` and its order `r.ts`, or `l.ts <= r.ts` and
+`r.ts DESC`:
 
     SELECT l, r FROM (
       SELECT l, last_value(r, true) OVER (PARTITION BY __key1 ORDER BY __time, __is_left ROWS UNBOUNDED PRECEDING) AS r,
@@ -151,7 +152,7 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
         if equal:
             keys.append(equal)
             strict += [equal] if isinstance(part, exp.EQ) else []
-        elif not times and (time := _looks_back(select, join, part, right)):
+        elif not times and (time := _nearest(select, join, part, right)):
             times.append(time)
         elif side(select, part, right) == "right":
             conditions.append(part)
@@ -181,12 +182,12 @@ def _compared(select: FramedSelect, node: exp.Expr, right: str) -> tuple[_Sides,
     return (one, other), kind
 
 
-def _looks_back(
+def _nearest(
     select: FramedSelect, join: LastJoin, node: exp.Expr, right: str
 ) -> tuple[_Sides, type[exp.Expr]] | None:
-    """The comparison by which a LAST JOIN looks back to the column that orders it: then its last row is the nearest."""
+    """The comparison of a LAST JOIN with the column that orders it, if the last row that it allows is the nearest."""
     found, order = _compared(select, node, right), join.args.get("order")
-    if found is None or order is None or found[1] not in (exp.GTE, exp.GT):
+    if found is None or order is None or (found[1] in (exp.GTE, exp.GT)) == order.descending:
         return None
     texts = {select.source.written(e).casefold().replace("`", "") for e in (found[0][1], order.expression)}
     short = min(texts, key=len)  # `ts` in ORDER BY is `r.ts`

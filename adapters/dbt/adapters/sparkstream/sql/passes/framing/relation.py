@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, name_of, so
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
-from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin
+from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin, OrderKey
 from dbt.adapters.sparkstream.sql.passes.framing.asof import as_of
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect, equality, side
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, MARK
@@ -164,8 +164,7 @@ def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str
             return None
     if not keys:
         return None
-    order = [f"{select.render(join.args['order'].span)} DESC"] if join.args.get("order") else []
-    order.append("monotonically_increasing_id() DESC")
+    order = [*_last_first(select, join), "monotonically_increasing_id() DESC"]
     partition = ", ".join(select.source.rendered(key) for _, key in keys)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     on = " AND ".join(f"{select.source.rendered(one)} <=> {select.source.rendered(other)}" for one, other in keys)
@@ -177,6 +176,12 @@ def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str
         "    WHERE __nth = 1",
         f"  ) AS {right} ON {on}",
     ]
+
+
+def _last_first(select: FramedSelect, join: LastJoin) -> list[str]:
+    """The key of ORDER BY that puts the last row of a LAST JOIN first; none for a join without ORDER BY."""
+    order: OrderKey | None = join.args.get("order")
+    return [f"{select.render(order.span)}{'' if order.descending else ' DESC'}"] if order else []
 
 
 def _choosing(
@@ -227,8 +232,7 @@ def _choosing(
             sides = equality(select, part, right)
             parts.append(" <=> ".join(map(select.source.rendered, sides)) if sides else select.source.term(part))
         pieces.append((join.meta[SPAN], [f"LEFT JOIN {select.render(join.this.meta[SPAN])} ON {' AND '.join(parts)}"]))
-        if join.args.get("order"):
-            order.append(f"{select.render(join.args['order'].span)} DESC")
+        order += _last_first(select, join)
     structs = [f"struct({first}.* EXCEPT ({ARRIVAL})) AS {first}"]
     structs += [f"struct({n}.*) AS {n}" for n in relation.names[1:]]
     structs += [*relation.loose, f"{first}.{ARRIVAL} AS {ARRIVAL}"]
