@@ -182,9 +182,7 @@ def _compared(select: FramedSelect, node: exp.Expr, right: str) -> tuple[_Sides,
     return (one, other), kind
 
 
-def _nearest(
-    select: FramedSelect, join: LastJoin, node: exp.Expr, right: str
-) -> tuple[_Sides, type[exp.Expr]] | None:
+def _nearest(select: FramedSelect, join: LastJoin, node: exp.Expr, right: str) -> tuple[_Sides, type[exp.Expr]] | None:
     """The comparison of a LAST JOIN with the column that orders it, if the last row that it allows is the nearest."""
     found, order = _compared(select, node, right), join.args.get("order")
     if found is None or order is None or (found[1] in (exp.GTE, exp.GT)) == order.descending:

@@ -38,6 +38,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
 from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
+    are_texts,
     as_text,
     named,
     one_of,
@@ -65,7 +66,6 @@ Sides = list[tuple[exp.Expr, "str | None"]]
 _ONE_OF = frozenset(name for name, returns in OPENMLDB.functions.items() if returns is one_of)
 """Functions that give one of their arguments."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
-_TO_BOOLEAN = ("(", " <> 0)")
 _TO_MILLIS = ("unix_millis(", ")")
 _WHOLE = Frame(Kind.ROWS, None, 0)
 _IN_ORDER = frozenset({"LAG", "AT", "EW_AVG", "DRAWDOWN", "NTH_VALUE_WHERE"})
@@ -124,6 +124,8 @@ class OpenMLDBSpelling:
                 self._wrap(node.expression, whole_text())
             elif isinstance(node, (exp.Case, exp.If)):
                 self._unified(results(node), node)
+            elif isinstance(node, exp.Neg) and self._type(node.this, node) == "boolean":
+                yield edit_to((self._source.span(node)[0], self._source.span(node.this)[0]), "")  # -TRUE is TRUE
             else:
                 self._operands(node)
 
@@ -164,8 +166,8 @@ class OpenMLDBSpelling:
         name = node.name.upper()
         function = SCALARS.get(name)
         arguments = node.expressions
-        if name in _ONE_OF:
-            self._unified(arguments, node)
+        if name in _ONE_OF or name == "NVL2":
+            self._unified(arguments[name == "NVL2" :], node)
         if function is None and name not in CONVERSIONS:
             return
         types = [self._type(argument, node) for argument in arguments]
@@ -279,11 +281,8 @@ class OpenMLDBSpelling:
                 self._wrap(side, ("(", ")"))
         if isinstance(node, (exp.Connector, exp.Not, exp.Where)):
             for condition in (node.this, node.args.get("expression")):
-                type_ = self._type(condition, node) if isinstance(condition, exp.Expr) else "boolean"
-                if condition is not None and is_numeric(type_):
-                    self._wrap(condition, _TO_BOOLEAN)
-                elif condition is not None and type_ is None and isinstance(condition, exp.Column):
-                    self._wrap(condition, ("boolean(", ")"))
+                if isinstance(condition, exp.Expr):
+                    self._as_condition(condition, node)
             return
         if isinstance(node, exp.DPipe):
             for side in (node.left, node.right):
@@ -301,6 +300,22 @@ class OpenMLDBSpelling:
         else:
             self._computed(node, sides)
 
+    def _as_condition(self, value: exp.Expr, node: exp.Expr) -> None:
+        """Makes a condition of a number or time that isn't 0, of a text that isn't empty, and of a day, which holds."""
+        type_ = self._type(value, node)
+        if is_numeric(type_):
+            self._wrap(value, ("(", " <> 0)"))
+        elif type_ is None and isinstance(value, exp.Column):
+            self._wrap(value, ("boolean(", ")"))
+        elif isinstance(node, exp.Where):
+            return  # to Spark, which refuses it: OpenMLDB gives no rows
+        elif is_string(type_):
+            self._wrap(value, ("(", " <> '')"))
+        elif type_ == "timestamp":
+            self._wrap(value, ("boolean(", ")"))
+        elif type_ == "date":
+            self._wrap(value, ("nullif(isnotnull(", "), FALSE)"))
+
     def _compared(self, node: exp.Expr, sides: Sides) -> None:
         """Converts what is compared: a TIMESTAMP and a number as milliseconds, a number or BOOL and a text as texts."""
         types = [type_ for _, type_ in sides]
@@ -317,7 +332,7 @@ class OpenMLDBSpelling:
         """Gives the values of which an expression gives one OpenMLDB's common type: of `ifnull(x, '-')` a text."""
         sides = [(value, self._type(value, node)) for value in values]
         types = [type_ for _, type_ in sides]
-        if any(map(is_string, types)):
+        if are_texts(types):
             self._as_texts(sides)
         elif "timestamp" in types:
             for type_ in INTEGERS:

@@ -263,9 +263,15 @@ def instead(replaced: Mapping[str, str]) -> FunctionRule:
     return lambda types, numbers: replaced.get(types[0] or "", types[0]) if types else None
 
 
+def are_texts(types: Types) -> bool:
+    """True if an expression that gives one of several values gives a text: beside a text, or a day with others."""
+    known = {type_ for type_ in types if type_ != "void"}
+    return any(map(is_string, types)) or ("date" in known and len(known) > 1 and None not in known)
+
+
 def one_of(types: Types, numbers: Numbers) -> str | None:
     """The type of a call that gives one of its arguments: a text beside a text, a time beside milliseconds."""
-    if any(map(is_string, types)):
+    if are_texts(types):
         return "string"
     if "timestamp" in types and set(types) <= {"timestamp", "void", *INTEGERS}:
         return "timestamp"

@@ -49,6 +49,7 @@ OPENMLDB = SPARK.but(
     },
     functions={
         **{name: one_of for name, returns in SPARK.functions.items() if returns is common},
+        "NVL2": lambda types, numbers: one_of(types[1:], numbers),
         **{name: scalar.returns for name, scalar in SCALARS.items() if scalar.returns},
         **{name: always(type_) for name, type_ in TYPES_OF_CONVERSIONS.items()},
         **{name: aggregate.returns for name, aggregate in AGGREGATES.items() if aggregate.returns},
