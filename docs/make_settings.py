@@ -20,7 +20,7 @@ _HEAD = """\
 
 All configs that this project reads in `config()`, in YAML and in `dbt_project.yml`, with values and defaults. Each may
 be in `meta`, too, where [dbt 2](where.md#dbt-2) wants configs that it doesn't know. `sparkstream schemas` has them for
-[editors](editors.md).
+[editors](editors.md), and the keys of a profile; the site of `make docs` has these keys, all macros and tests as pages.
 """
 
 _REFUSED = """\
@@ -31,7 +31,7 @@ _REFUSED = """\
 """
 
 _FOOT = """
-A misspelt name is an error that names the right one. Any other name is your own.
+In a streaming model, a misspelt name is an error that names the right one. Any other name is your own.
 """
 
 

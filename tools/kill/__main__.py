@@ -15,13 +15,14 @@ import click
 from tools.kill.formats import FORMATS
 from tools.kill.kinds import KINDS
 from tools.kill.method import METHODS
-from tools.kill.moments import BATCH, BETWEEN, COMMITTED, CORRECTED, DROPPING, RECORDED, STARTING, STREAM
+from tools.kill.moments import BATCH, BETWEEN, COMMITTED, CORRECTED, DROPPING, RECORDED, REPLACING, STARTING, STREAM
 from tools.kill.report import keep, table
 from tools.kill.series import VICTIMS, Series, Tally
 
 MOMENTS = tuple(
     dict.fromkeys(
-        moment.name for moment in (STARTING, *STREAM, *BATCH, RECORDED, CORRECTED, DROPPING, BETWEEN, COMMITTED)
+        moment.name
+        for moment in (STARTING, *STREAM, *BATCH, RECORDED, CORRECTED, DROPPING, BETWEEN, REPLACING, COMMITTED)
     )
 )
 
