@@ -31,10 +31,11 @@
     {%- set quoted = plain.lstrip('-').startswith("'") and plain.count("'") == 2 -%}
     {%- set plain = plain | replace("'", ' ') if quoted else plain -%}
   {%- endif -%}
-  {#- A space wherever a number and a unit touch. -#}
-  {%- set spaced = namespace(text='', in_number=true) -%}
+  {#- A space wherever a number and a unit touch, and none behind a sign. -#}
+  {%- set spaced = namespace(text='', in_number=true, in_digits=false) -%}
   {%- for c in plain -%}
-    {%- if c != ' ' or not spaced.in_number -%}
+    {%- if c != ' ' or not spaced.in_number or spaced.in_digits -%}
+      {%- set spaced.in_digits = c in '0123456789.' -%}
       {%- set in_number = c in '0123456789.+-' -%}
       {%- set spaced.text = spaced.text ~ (' ' if in_number != spaced.in_number else '') ~ c -%}
       {%- set spaced.in_number = in_number -%}

@@ -4,6 +4,9 @@
   ) if execute -%}
 {%- set runs = model.incorporate(path={'identifier': 'sparkstream_runs'}) -%}
 {%- set relation = adapter.dispatch('sparkstream_literal', 'sparkstream')(model) -%}
+{%- if execute and load_relation(runs) is none -%}{#- no run has read a row yet, as after `dbt build --empty` -#}
+select 0 as rows_late where false
+{%- else -%}
 with since as (
   /* the table's first micro-batch: what was before a full refresh doesn't count */
   select max(started_at) as began from {{ runs }} where relation = {{ relation }} and batch = 0
@@ -12,4 +15,5 @@ select sum(rows_late) as rows_late, sum(rows_read) as rows_read, 100 * sum(rows_
 from {{ runs }}, since
 where relation = {{ relation }} and started_at >= began
 having 100 * sum(rows_late) > {{ max_percent }} * sum(rows_read)
+{%- endif %}
 {% endtest %}

@@ -128,6 +128,10 @@ class TestTranslate:
         assert result.exit_code == 1
         assert result.stderr == f"{tmp_path / 'latin1.sql'} is not UTF-8 text: byte 0xe4 at position 8\n"
 
+    def test_a_file_that_begins_with_the_mark_of_utf_8(self, tmp_path: Path) -> None:
+        (tmp_path / "marked.sql").write_text("select 1", encoding="utf-8-sig")
+        assert run("translate", tmp_path / "marked.sql").stdout == "select 1\n"
+
     def test_a_file_that_does_not_exist(self) -> None:
         result = run("translate", "gone.sql")
         assert result.exit_code == 2
@@ -164,7 +168,7 @@ class TestInit:
         ("name", "proposal"),
         [
             *(("2b", "project_2b"), ("my-shop", "my_shop"), ("größe", "gr_e"), ("a b.c", "a_b_c"), ("---", "project")),
-            *(("dbt", "my_dbt"), ("dbt_spark", "my_dbt_spark")),
+            *(("dbt", "my_dbt"), ("dbt_spark", "my_dbt_spark"), ("sparkstream", "my_sparkstream")),
         ],
     )
     def test_a_name_that_dbt_refuses(self, name: str, proposal: str, tmp_path: Path) -> None:

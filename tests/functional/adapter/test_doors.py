@@ -98,6 +98,19 @@ def shop() -> dict[str, str]:
         - {{window_start: "2020-04-15 08:10:00", window_end: "2020-04-15 08:20:00", total_price: 4}}
 """
         )
+    files["models/names.sql"] = "select 'x' as name"
+    files["models/lengths.sql"] = "select name, length(name) as n from {{ ref('names') }}"
+    unit_tests.append(
+        """\
+  - name: texts_have_backslashes
+    model: lengths
+    given:
+      - input: ref('names')
+        rows: [{name: 'C:\\temp'}, {name: 'it\'\'s \\'}]
+    expect:
+      rows: [{name: 'C:\\temp', n: 7}, {name: 'it\'\'s \\', n: 6}]
+"""
+    )
     files["models/contracted.sql"] = ISLAND
     files["models/contracted.yml"] = """\
 models:

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from dbt.adapters.sparkstream.cli import main
+from dbt.adapters.sparkstream.streaming.operations.stopping import leave_running
 from tests.functional.adapter.project import Project
 from tests.lib.support import PATIENCE, wait_for
 
@@ -129,6 +130,7 @@ def test_models_run_until_control_c(shop: Project, command: Command, embedded: S
     assert rows("sparkstream_runs", "relation")[0][0].endswith("counts")
     assert CliRunner().invoke(main, ["streams", "stop", "counts", *here]).stdout == "counts: no run is on its way\n"
     assert command.process.poll() is None
+    assert not leave_running(here, ["nosuch"])
 
     # What comes is read as it comes; the micro-batch that runs at Ctrl-C is ended.
     add(shop, 3)

@@ -81,9 +81,13 @@ def test_runs_in_this_process_are_known_by_files(tmp_path: Path) -> None:
     folder = tmp_path / ".sparkstream" / "running"
     assert [path.name for path in folder.iterdir()] == [".gitignore"]
     # A wish that came too late for a run isn't one for the next.
-    (folder / "model.shop.bids.stop").touch()
+    (folder / "model.shop.bids.stop").write_text("another run's id")
     with Announced(tmp_path, "model.shop.bids") as run:
         assert not run.is_told()
+        with Announced(tmp_path, "model.shop.bids") as second:  # in another target
+            assert stopped({"bids": other}, 0) == {}
+            assert (run.is_told(), second.is_told()) == (False, True)
+        assert run.holder() is None
     (folder / "model.shop.bids.json").write_text(json.dumps(asdict(replace(Holder.mine(), born="another"))))
     assert stopped({"bids": other}, 0) == {"bids": KILLED}
 

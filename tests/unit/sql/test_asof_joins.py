@@ -80,6 +80,7 @@ class TestAsOfJoins(Pairs):
             "SELECT asof.id FROM l asof JOIN r ON asof.k = r.k",
             "SELECT * FROM l AS asof, r match_condition (a, b)",
             "SELECT asof FROM l JOIN match_condition ON true",
+            "SELECT * FROM l asof JOIN match_condition",
         )
 
     def test_errors(self) -> None:

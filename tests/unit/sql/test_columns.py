@@ -153,7 +153,7 @@ class TestTables:
             ("with x as (select * from a), y as (select * from x) select * from tumble(y, ts, '5m')", ["a"]), ("select * from tumble((select * from a join b using (k)), ts, '5m')", ["a", "b"]),
             ("create table z as select * from tumble(a, ts, '5m')", ["a"]), ("insert into z select * from session(a, ts, '5m')", ["a"]), ("insert overwrite table db.z partition (d) select * from session(a, ts, '5m')", ["a"]),
             ("merge into z using (select * from tumble(a, ts, '5m')) s on z.k = s.k when matched then delete", ["a"]), ("select * from a; select * from tumble(b, ts, '5m')", ["b"]), ("select * from tumble(a, ts, '5m') union all select * from tumble(A, ts, '5m')", ["a", "A"]),
-            ("with a as (select * from a) select * from tumble(a, ts, '5m')", ["a"]),
+            ("with a as (select * from a) select * from tumble(a, ts, '5m')", ["a"]), ("with a as (select 1) select * from tumble(db.a, ts, '5m')", ["db.a"]),
             ("select tumble_start(ts, '1h') from a group by tumble(ts, '1h')", ["a"]), ("select count(*) from a join b using (k) group by tumble(ts, '1h')", ["a", "b"]),
             ("select * from a where hop(x) > 1", []), ("select 1", []), ("select 'from tumble(a'", []),
         ],

@@ -48,7 +48,7 @@ class TestInterval:
         ("text", "message"),
         [
             ("", "empty"), ("  ", "empty"), ("10", "not an interval"), ("minutes", "not an interval"), ("10 minutes 5", "not an interval"),
-            ("ten minutes", "not an interval"), ("10 parsecs", "unknown unit of time 'parsecs'"), ("1..5 s", "not a number"), ("--1 s", "not a number"),
+            ("ten minutes", "not an interval"), ("10 parsecs", "unknown unit of time 'parsecs'"), ("1..5 s", "not a number"), ("1 0 minutes", "'1 0' is not a number"), ("1 . 5 h", "not a number"), ("--1 s", "not a number"),
             ("10,5 s", "not an interval"), ("1 month", "MONTH"), ("2 quarters", "QUARTERS"), ("1y", "unknown unit"), ("1 year", "YEAR"), ("0.0000001 s", "finer than a microsecond"),
         ],
     )

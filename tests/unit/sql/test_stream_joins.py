@@ -155,6 +155,12 @@ def test_an_inner_join_without_bounds_is_warned_of(condition: str) -> None:
         ),
         (f"SELECT a.k FROM s a JOIN r b ON {NEAR}", "is equal in both", "ON a.k = b.k", 26),
         (
+            f"SELECT a.k FROM (SELECT * EXCEPT (ts), other AS ts FROM s) a LEFT JOIN r b ON a.k = b.k AND {NEAR}",
+            "a LEFT JOIN of two streams has to bound",
+            "(a has no event time with a watermark)",
+            72,
+        ),
+        (
             f"SELECT a.k FROM s a JOIN r b ON a.k = b.k AND {NEAR} JOIN s c ON c.k = a.k AND c.ts = a.ts",
             "beside another join of streams",
             "a streaming model of its own",

@@ -781,6 +781,7 @@ def test_who_reads_a_stream_once() -> None:
         ("SELECT names.k, count(*) FROM names JOIN s ON names.k = s.k GROUP BY names.k", "needs the end", "through a"),
         ("SELECT *, lag(v) OVER (ORDER BY ts) FROM names JOIN s ON names.k = s.k", "this query joins", "a subquery"),
         (f"SELECT * FROM ({TUMBLE} l LEFT ANTI JOIN {TUMBLE} r ON l.k = r.k)", "ANTI JOIN beside", "a subquery"),
+        ("SELECT * FROM s l ANTI JOIN s AS r USING (k)", "an ANTI JOIN with USING", "write ON l.k = r.k"),
         ("SELECT * FROM s LIMIT 3", "LIMIT has no meaning", "window_top_n"),
         ("SELECT DISTINCT k FROM s", "SELECT DISTINCT", "group by the columns together"),
         ("SELECT k FROM s UNION SELECT k FROM s", "UNION ALL only", "write UNION ALL"),

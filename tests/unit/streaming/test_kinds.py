@@ -31,8 +31,10 @@ def kafka(**topics: str) -> dict[str, Any]:
     [
         ({}, FILES[3:]),
         ({"format": "csv", "path": "/in/bids"}, FILES[:2]),
-        ({"format": "csv", "path": "./bids"}, FILES[:2]),  # relative to where Spark was started
-        ({"format": "csv", "path": "/in/b*"}, FILES),
+        ({"format": "csv", "path": "file:/in/bids/"}, FILES[:2]),
+        ({"format": "csv", "path": "file:///in/{bids,asks}"}, FILES[:2]),
+        ({"format": "csv", "path": "s3a://in/bids"}, ()),
+        ({"format": "csv", "path": "/in/b*"}, FILES[:3]),
         ({"format": "csv", "path": "/in/none"}, ()),
     ],
 )
@@ -50,6 +52,7 @@ def test_all_files_are_those_of_the_only_folder() -> None:
         ({"subscribe": "asks, bids"}, 0),
         ({"SUBSCRIBE": "late.bids"}, 1),
         ({"subscribePattern": "late[.].*"}, 1),
+        ({"subscribePattern": r"late[.]\p{Alpha}+"}, None),  # Java's alone
         ({"assign": '{"bids": [0], "asks": [0]}'}, 0),
         ({"subscribe": "bids"}, None),  # another stream of the model has records of another topic with these
         ({"subscribePattern": ".*"}, None),  # two streams have them

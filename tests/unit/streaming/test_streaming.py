@@ -91,6 +91,8 @@ def test_each_config_is_read_and_shown_as_what_it_is() -> None:
         ({"max_files_per_trigger": 0}, ["no positive whole number: 0"]),
         ({"max_files_per_trigger": True}, ["no positive whole number"]),
         ({"compact_every": 0}, ["compact_every is no positive whole number: 0"]),
+        ({"partition_by": 5}, ["partition_by is no column and no list of columns: 5"]),
+        ({"tblproperties": "x"}, ["tblproperties is no mapping: 'x'", "write it such as"]),
         ({"on_query_change": "ignore"}, ["on_query_change can't be 'ignore'", "fail, rebuild"]),
         ({"on_schema_change": "append_new_columns"}, ["on_schema_change", "on_query_change='rebuild'"]),
         ({"late_rows": "count"}, ["drop, keep"]),

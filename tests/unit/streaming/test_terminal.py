@@ -47,6 +47,16 @@ def test_an_earlier_commands_stream_is_closed(terminal: Terminal) -> None:
     assert "bids: reading" in terminal.seen
 
 
+def test_two_models_of_one_name(terminal: Terminal) -> None:
+    line = ProgressLine(terminal.stream)
+    with line.of("bids") as first, line.of("bids") as second:
+        assert first is not None and second is not None
+        first("reading")
+        second("waiting")
+    terminal.lines()
+    assert "bids: waiting  (and 1 more)" in terminal.seen
+
+
 def test_dbts_lines_are_whole(terminal: Terminal) -> None:
     say, line = AdapterLogger("Test").info, ProgressLine(terminal.stream)
     say("before")

@@ -63,14 +63,9 @@ class SparkStreamAdapter(Answers):
 
     def _event_time_of(self, relation: str) -> str | None:
         """The column with the event time of a model, seed or source, by its name in SQL."""
-        from dbt.adapters.sparkstream.sql.streaming.standins import name_of
-        from dbt.adapters.sparkstream.streaming.nodes import own_event_time, read_event_time
+        from dbt.adapters.sparkstream.streaming.nodes import node_named, own_event_time, read_event_time
 
-        manifest: Any = self.get_macro_resolver()
-        name = name_of(relation)
-        nodes = (*manifest.sources.values(), *manifest.nodes.values())
-        near = (n for n in nodes if n.relation_name and name[-1] in n.relation_name.casefold())
-        read = next((n for n in near if name_of(n.relation_name) == name), None)
+        read = node_named(self.get_macro_resolver(), relation)
         return own_event_time(read) or read_event_time(self.connections.node)
 
     def _with_sources(self, sql: str) -> str:

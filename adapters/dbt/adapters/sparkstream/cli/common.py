@@ -130,14 +130,14 @@ def read_sql(file: str, dialect: str) -> tuple[str, str]:
     with click.open_file(file, "rb") as source:
         content = source.read()
     try:
-        return name, content.decode("utf-8")
+        return name, content.decode("utf-8-sig")  # without the mark of UTF-8 that some editors write
     except UnicodeDecodeError as error:
         fail(f"{name} is not UTF-8 text: byte {content[error.start]:#04x} at position {error.start}")
 
 
 def read_schema(path: Path) -> Mapping[str, Mapping[str, str]]:
     try:
-        schema: Any = json.loads(path.read_text(encoding="utf-8"))
+        schema: Any = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:
         fail(f"{path} is not JSON: {error}")
     tables = schema.values() if isinstance(schema, dict) else [None]

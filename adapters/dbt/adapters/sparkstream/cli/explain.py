@@ -34,7 +34,12 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
 @arrival_option
 @click.option("--rows", type=click.IntRange(min=0), metavar="N", help="Rows that the windows read, for the estimates.")
 @click.option("--keys", type=click.IntRange(min=1), metavar="N", default=1, help="Groups they form beside the windows.")
-@click.option("--hours", type=float, metavar="N", help="Hours from the first of the rows to the last.")
+@click.option(
+    "--hours",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    metavar="N",
+    help="Hours from the first of the rows to the last.",
+)
 @click.option("--html", type=_PATH, metavar="PATH", help="Write a page with pictures of the windows.")
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @click.option(
@@ -104,6 +109,8 @@ def explain(
         found = _in_project(options, project)
     from dbt.adapters.sparkstream.explain.report import Size
 
+    if hours is not None and not hours > 0:
+        raise click.UsageError(f"--hours {hours} is no length of time")
     size = Size(rows, keys, None if hours is None else hours * 3600)
     for line in found.lines(size):
         click.echo(line)

@@ -30,7 +30,7 @@ def request(model: str, rows: tuple[str, ...], file: str | None, **options: str 
     lines = [(f"--row {text}", text) for text in rows]
     if file is not None:
         name = "<stdin>" if file == "-" else file
-        with click.open_file(file, encoding="utf-8") as source:
+        with click.open_file(file, encoding="utf-8-sig") as source:
             lines += [(f"{name}:{i}", line) for i, line in enumerate(source, 1) if line.strip()]
     if not lines:
         raise click.UsageError("no row given; write --row '{\"column\": value}' or --rows FILE")

@@ -125,6 +125,6 @@ def stop(models: tuple[str, ...], patience: float, **options: str | None) -> Non
     found = json.loads(lines[-1])
     for name, what in found.items():
         click.echo(f"{name}: {what}")
-    running = [name for name in models if name.rpartition(".")[2] not in found]
+    running = [name for name in models if name not in found]
     if running:
         fail(f"{', '.join(running)}: told to end, and still running after {patience:g} seconds")

@@ -45,7 +45,11 @@ class Options:
     def optimizes(self) -> bool:
         """True if the SQL may be rewritten to faster SQL."""
         choice = self.config("optimize")
-        return self.target.optimize if choice is None else bool(choice)
+        if choice is None:
+            return self.target.optimize
+        if str(choice).lower() not in ("true", "false"):
+            raise self._error(f"optimize is true or false, and not {choice!r}\n  write optimize=false")
+        return str(choice).lower() == "true"
 
     @property
     def skewed(self) -> bool:

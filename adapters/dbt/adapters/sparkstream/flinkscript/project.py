@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.flinkscript.leftovers import setting
 from dbt.adapters.sparkstream.flinkscript.models import Models
 from dbt.adapters.sparkstream.flinkscript.readme import readme
 from dbt.adapters.sparkstream.flinkscript.relations import SOURCE, Model, Source, description
+from dbt.adapters.sparkstream.starter import name_fault
 
 _SPARK = {
     "table.local-time-zone": "spark.sql.session.timeZone",
@@ -210,7 +211,7 @@ class Project:
 
 def _project_name(stem: str) -> str:
     clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem.lower()).strip("_") or "job"
-    return clean if clean[0].isalpha() else f"job_{clean}"
+    return clean if name_fault(clean) is None else f"job_{clean}"
 
 
 def _columns(columns: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:

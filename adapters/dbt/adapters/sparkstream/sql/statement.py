@@ -50,9 +50,6 @@ class Pass(Protocol):
         """The edits that a syntax tree needs."""
 
 
-MODES = ("batch", "stream")
-
-
 def _whole(source: Source, place: Span, what: str, reason: str) -> TranslationWarning:
     """A warning of a window whose keys' rows aren't split."""
     hint = "it is for frames of RANGE between two lengths of time"
@@ -84,9 +81,7 @@ class Statement:
         self._resolved: tuple[Schema | None, Resolver | None] = None, None
 
     @classmethod
-    def parse(
-        cls, sql: str, dialect: str, *, mode: str = "batch", whole: bool = False, wall_bounds: bool = False
-    ) -> Statement:
+    def parse(cls, sql: str, dialect: str, *, whole: bool = False, wall_bounds: bool = False) -> Statement:
         """Parses a text.
 
         Args:
@@ -96,12 +91,10 @@ class Statement:
 
         Raises:
             TranslationError: it holds our constructs and can't be parsed.
-            ValueError: an unknown dialect or mode.
+            ValueError: an unknown dialect.
         """
         if dialect not in DIALECTS:
             raise ArgumentError(f"unknown dialect {dialect!r}; there are {', '.join(DIALECTS)}")
-        if mode not in MODES:
-            raise ArgumentError(f"unknown mode {mode!r}; there are {', '.join(MODES)}")
         reader = DIALECTS[dialect]()
         try:
             tokens = Tokens(reader.tokenize(sql))

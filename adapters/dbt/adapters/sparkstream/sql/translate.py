@@ -58,6 +58,8 @@ def translate(
         TranslationError: what is wrong, where and how to write it.
         ValueError: an unknown dialect or mode, `skewed` where it can't be, or a key of `schema` that names no table.
     """
+    if mode not in ("batch", "stream"):
+        raise ArgumentError(f"unknown mode {mode!r}; there are batch, stream")
     if skewed and (mode == "stream" or not optimize):
         raise ArgumentError("skewed is for batch, with the optimizer on: leave it out")
     with at_most(max_windows, max_partial_matches):
@@ -67,7 +69,6 @@ def translate(
                 dialect,
                 optimize=optimize,
                 skewed=skewed,
-                mode=mode,
                 arrival=arrival,
                 schema=schema,
                 warn=warn,
@@ -92,7 +93,6 @@ def traced(
     warn: Warn,
     batch: Microbatch | None,
     skewed: bool = False,
-    mode: str = "batch",
     event_time_of: EventTimeOf | None = None,
 ) -> Traced | None:
     """Result of `translate`, with the place in the statement of each of its pieces; None where nothing is translated.
@@ -122,7 +122,7 @@ def traced(
         return (Traced.same(named.text) if text is None else text).after(named)
 
     def read() -> tuple[Statement, list[str]]:
-        statement = Statement.parse(sql, dialect, mode=mode, whole=skewed)
+        statement = Statement.parse(sql, dialect, whole=skewed)
         return statement, statement.tables(skewed=skewed) if callable(schema) else []
 
     with _gc_paused():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 _TEMPLATE = Path(__file__).parent / "project"
 _NAME = re.compile(r"[^\W\d]\w*", re.ASCII)
-_TAKEN = ("dbt", "dbt_spark", "dbt_sparkstream")
+_TAKEN = ("dbt", "dbt_spark", "dbt_sparkstream", "sparkstream")
 
 
 def name_fault(name: str) -> str | None:

@@ -122,7 +122,7 @@ class StreamingModels:
         name = relation.render() if hasattr(relation, "render") else str(relation)
         if getattr(relation, "limit", None) is not None:
             name = relation.replace(limit=None).render()
-        node = self._node(name)
+        node = nodes.node_named(self._adapter.get_macro_resolver(), name)
         if str(model["resource_type"]) != "model" or self._shown:
             return nodes.as_batch(str(relation), node)
         with self.as_dbt_errors():
@@ -134,15 +134,6 @@ class StreamingModels:
     def _shown(self) -> bool:
         """True if models are shown and not run: in `dbt show`, and while this thread records the SQL of nodes."""
         return dbtflags.which() == "show" or self._adapter.connections.notes is not None
-
-    def _node(self, relation: str) -> Any | None:
-        """Node or source of the project with a relation's name; None if there is none."""
-        manifest: Any = self._adapter.get_macro_resolver()
-        for known in (getattr(manifest, "nodes", {}), getattr(manifest, "sources", {})):
-            for node in known.values():
-                if getattr(node, "relation_name", None) == relation:
-                    return node
-        return None
 
     def compiled(self, node: Any, sql: str) -> str:
         """Compiled SQL of a streaming model that can stream; its plan in `dbt compile` and `dbt docs generate`."""
@@ -294,11 +285,11 @@ class StreamingModels:
 
     def stop(self, names: Sequence[str], patience: float) -> dict[str, str]:
         """Ends the runs of streaming models, each when its micro-batch has ended."""
-        chosen, environment = self._chosen(names), self._adapter.connections.environment
+        chosen, environment = dict(zip(names, self._chosen(names), strict=True)), self._adapter.connections.environment
         if environment.python == SESSION:
-            return stopped({model.name: Announced(environment.project, model.id) for model in chosen}, patience)
+            return stopped({name: Announced(environment.project, model.id) for name, model in chosen.items()}, patience)
         with self._session() as engine:
-            return stopped({model.name: OnServer(engine, model) for model in chosen}, patience)
+            return stopped({name: OnServer(engine, model) for name, model in chosen.items()}, patience)
 
     def _chosen(self, names: Sequence[str]) -> list[StreamModel]:
         """Streaming models of the project, by name; all for no names."""

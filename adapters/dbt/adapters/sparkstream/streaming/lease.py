@@ -47,6 +47,8 @@ class Lease:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._settled = 0.0
+        self._looked = 0.0
+        """When it was seen last that this run has the right; the clock goes on while the machine is suspended."""
         self._held = False
         self._made: Ledger | None = None
         self.is_told_to_end = False
@@ -139,6 +141,7 @@ class Lease:
             if ledger is None or ledger.holder is None or ledger.holder.id != self._mine.id:
                 self._held = False
                 raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
+        self._looked = time.time()
         self._thread = threading.Thread(target=self._renew, name="sparkstream-lease", daemon=True)
         self._thread.start()
         return ledger
@@ -148,17 +151,34 @@ class Lease:
         while not self._ended.wait(LOOKS):
             with suppress(StreamingError):
                 ledger = self._table.ledger()
-                self.is_told_to_end = ledger is not None and ledger.told_to_end == self._mine.id
+                if ledger is None:  # the table is just being replaced
+                    continue
+                if self._is_lost(ledger):
+                    self._looked, self.is_told_to_end = 0.0, True
+                    return
+                self._looked = time.time()
+                self.is_told_to_end = ledger.told_to_end == self._mine.id
                 if time.monotonic() - renewed >= RENEWED:
                     self._table.record(holder=self.holder)
                     renewed = time.monotonic()
 
+    def _is_lost(self, ledger: Ledger) -> bool:
+        """True if another run has taken the right over, which it may where this one gave no sign of life for long."""
+        return ledger.holder is None or ledger.holder.id != self._mine.id
+
     def end(self) -> None:
-        """Stops renewing the right; the caller gives it back by recording that the table has no holder."""
+        """Stops renewing the right; the caller gives it back by recording that the table has no holder.
+
+        Raises:
+            StreamingError: another run has taken it over, while this machine was suspended, for example.
+        """
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
+        is_doubtful = self._thread is not None and time.time() - self._looked > EXPIRES / 2
         self._held = False
+        if is_doubtful and (ledger := self._table.ledger()) is not None and self._is_lost(ledger):
+            raise StreamingError("another run of this model has taken it over, as this one gave no sign of life")
 
     def release(self) -> None:
         """Gives the right back, if this run has it still."""

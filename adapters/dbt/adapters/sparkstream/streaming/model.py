@@ -113,7 +113,6 @@ class StreamConfig:
             "keep_unreadable": _word(given, "unreadable_rows") == "keep",
             "topic": Topic.read(given["sink"], root) if "sink" in given else None,
             "file_format": (plain["file_format"] or str(NAMED["file_format"].default)).lower(),
-            "tblproperties": tuple((str(k), str(v)) for k, v in dict(given.get("tblproperties") or {}).items()),
         }
         read = cls(**{**plain, **others})
         if why := next(_contradictions(read), None):
@@ -257,7 +256,16 @@ def _text(given: Mapping[str, Any], name: str) -> str | None:
 
 def _names(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = given.get(name) or []
+    if not isinstance(value, str | list | tuple):
+        raise StreamingError(f"{name} is no column and no list of columns: {value!r}\n  write it such as ['day']")
     return (value,) if isinstance(value, str) else tuple(map(str, value))
+
+
+def _mapping(given: Mapping[str, Any], name: str) -> tuple[tuple[str, str], ...]:
+    value = given.get(name) or {}
+    if not isinstance(value, Mapping):
+        raise StreamingError(f"{name} is no mapping: {value!r}\n  write it such as {{'owner': 'sales'}}")
+    return tuple((str(key), str(text)) for key, text in value.items())
 
 
 def _count(given: Mapping[str, Any], name: str) -> int | None:
@@ -290,6 +298,7 @@ _READERS: Mapping[Kind, Callable[[Mapping[str, Any], str], Any]] = {
     Kind.WORD: _word,
     Kind.FLAG: _flag,
     Kind.NAMES: _names,
+    Kind.MAPPING: _mapping,
 }
 """Kind of a config's value -> its reader, for configs that are read one by one."""
 

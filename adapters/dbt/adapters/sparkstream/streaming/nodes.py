@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import blamed_on
 from dbt.adapters.sparkstream.sql.core.traced import Traced
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan, plan
+from dbt.adapters.sparkstream.sql.streaming.standins import name_of
 from dbt.adapters.sparkstream.sql.translate import may_name_rowtime, with_event_times
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig, read_interval
@@ -60,6 +61,14 @@ def stream_of(
         watermark=None if delay is None else read_interval("watermark", delay),
         checksum=getattr(checksum, "checksum", None),
     )
+
+
+def node_named(manifest: Any, relation: str) -> Any | None:
+    """Node or source of the project with a relation's name in SQL, however that is quoted; None if there is none."""
+    name = name_of(relation)
+    nodes = (*getattr(manifest, "sources", {}).values(), *getattr(manifest, "nodes", {}).values())
+    near = (n for n in nodes if n.relation_name and name[-1] in n.relation_name.casefold())
+    return next((n for n in near if name_of(n.relation_name) == name), None)
 
 
 def own_event_time(node: Any | None) -> str | None:

@@ -262,7 +262,7 @@ class Run(Job):
             if self._ends(lease):
                 told_to_end = True
                 running.stop()
-            if new and time.monotonic() - settled > SETTLES:
+            if new and not told_to_end and time.monotonic() - settled > SETTLES:
                 watch.settle()
                 self.settled(watch.rows)
                 settled = time.monotonic()

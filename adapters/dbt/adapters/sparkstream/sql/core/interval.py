@@ -135,7 +135,12 @@ class Interval:
             unit, rest = rest[:letters], rest[letters:].lstrip()
             if not amount.strip() or not unit:
                 raise IntervalError(f"{text!r} is not an interval", "write a number and a unit, such as '10 minutes'")
-            total += cls.of(amount.replace(" ", ""), unit)
+            sign, number = (amount[0], amount[1:]) if amount[0] in "+-" else ("", amount)
+            if " " in number.strip():
+                raise IntervalError(
+                    f"{amount.strip()!r} is not a number", "write it without a space, such as '10 minutes'"
+                )
+            total += cls.of(sign + number.strip(), unit)
         return total
 
     @classmethod

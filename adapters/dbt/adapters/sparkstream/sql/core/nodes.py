@@ -40,6 +40,12 @@ def results(node: exp.Case | exp.If) -> list[exp.Expr]:
     return [*(branch.args["true"] for branch in branches), *([] if otherwise is None else [otherwise])]
 
 
+def excepted(star: exp.Expr) -> list[exp.Expr]:
+    """The columns that `*` or `t.*` leaves out: `a` and `b` of `* EXCEPT (a, b)`."""
+    bare = star.this if isinstance(star, exp.Column) else star
+    return bare.args.get("except_") or []
+
+
 class Difference(exp.Expression):
     """`(a - b) DAY`.
 

@@ -61,25 +61,10 @@ class TypeRules:
     bare_fields: bool = False
 
     def but(
-        self,
-        *,
-        nodes: Mapping[type[exp.Expr], NodeRule],
-        functions: Mapping[str, FunctionRule],
-        calls: Mapping[str, NodeRule] | None = None,
-        numbers: Numbers | None = None,
-        unnamed: str = "",
-        bare_fields: bool = False,
+        self, *, nodes: Mapping[type[exp.Expr], NodeRule], functions: Mapping[str, FunctionRule], **others: Any
     ) -> TypeRules:
         """These rules with others in the place of some."""
-        return replace(
-            self,
-            nodes={**self.nodes, **nodes},
-            functions={**self.functions, **functions},
-            calls={**self.calls, **(calls or {})},
-            numbers=numbers or self.numbers,
-            unnamed=unnamed,
-            bare_fields=bare_fields,
-        )
+        return replace(self, nodes={**self.nodes, **nodes}, functions={**self.functions, **functions}, **others)
 
     def type_of(self, node: exp.Expr, of: TypeOf) -> str | None:
         """The type of an expression; `of` gives the type of an operand."""

@@ -166,8 +166,8 @@ def is_matched(tokens: Tokens, asof: int) -> bool:
         asof: the place of ASOF.
     """
     for i in tokens.level(asof + 2):
-        if tokens[i].text.upper() == MATCH_CONDITION and tokens[i + 1].token_type is TokenType.L_PAREN:
-            return True
+        if tokens[i].text.upper() == MATCH_CONDITION and i + 1 < len(tokens):
+            return tokens[i + 1].token_type is TokenType.L_PAREN
         if tokens[i].token_type in _IN_JOIN:
             return False
     return False

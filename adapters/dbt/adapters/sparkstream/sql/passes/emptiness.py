@@ -104,9 +104,7 @@ def _has_more(node: exp.Expr, known: set[str]) -> bool:
 
 def _is_base(node: exp.Expr) -> bool:
     """True if a relation in FROM is a table, and no CTE."""
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and (
-        bool(node.db) or find_cte(node) is None
-    )  # fmt: skip
+    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and find_cte(node) is None
 
 
 def _has_row_of_nothing(select: exp.Select) -> bool:

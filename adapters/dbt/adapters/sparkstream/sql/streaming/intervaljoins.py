@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item
+from dbt.adapters.sparkstream.sql.core.nodes import excepted
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
@@ -212,7 +213,7 @@ class IntervalJoins:
         if isinstance(relation, exp.Table):
             if isinstance(relation.this, WindowFunction):
                 return END
-            cte = None if relation.args.get("db") else find_cte(relation)
+            cte = find_cte(relation)
             if relation.alias_column_names or (cte is not None and cte.alias_column_names):
                 return None
             return self._times.get(relation.name.casefold()) if cte is None else self._time(cte.this)
@@ -231,8 +232,9 @@ class IntervalJoins:
             bare = item.unalias()
             if isinstance(bare, exp.Column) and not bare.is_star and bare.name.casefold() == time.casefold():
                 return str(item.alias_or_name)
-        starred = any(item.is_star and not item.find(exp.Except) for item in select.expressions)
-        return time if starred else None
+        stars = [item for item in select.expressions if item.is_star]
+        left_out = {column.name.casefold() for star in stars for column in excepted(star)}
+        return time if stars and time.casefold() not in left_out else None
 
     def _joins_below(self, side: JoinSide) -> bool:
         """True if a side joins streams itself."""

@@ -47,12 +47,15 @@ def _anti(left: exp.Expr, join: exp.Join, source: Source) -> Iterator[Edit]:
             yield Edit((start, start + 1), lambda: f"{source.name_of(left)}.*")
     where = select.args.get("where")
     test = f"{name}.{_MATCHED} IS NULL"
+    on = join.args.get("on")
     if where is not None:
         condition = source.span(where.this)
         yield Edit(condition, lambda: f"({source.render(condition)}) AND {test}", level=1)
+    elif on is not None:
+        span = source.span(on)
+        yield Edit(span, lambda: f"{source.render(span)} WHERE {test}", level=3)
     else:
-        on = source.span(join.args["on"])
-        yield Edit(on, lambda: f"{source.render(on)} WHERE {test}", level=3)
+        raise source.error(place, "an ANTI JOIN with USING, or a NATURAL one, doesn't stream", "write ON l.k = r.k")
 
 
 def _full(join: exp.Join, source: Source) -> Iterator[Edit]:

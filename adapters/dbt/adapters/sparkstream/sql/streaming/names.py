@@ -34,7 +34,7 @@ class Streams:
     def _is_stream(self, table: exp.Table) -> bool:
         if not isinstance(table.this, exp.Identifier):
             return False
-        cte = None if table.args.get("db") else find_cte(table)
+        cte = find_cte(table)
         return self._is_named(table) if cte is None else self.feeds(cte.this)
 
     def _is_named(self, table: exp.Table) -> bool:
@@ -77,7 +77,7 @@ class Streams:
         if isinstance(node, exp.SetOperation):
             return all(self.are_held(side) for side in (node.left, node.right) if self.feeds(side))
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            cte = None if node.args.get("db") else find_cte(node)
+            cte = find_cte(node)
             return cte is not None and self.are_held(cte.this)
         return isinstance(node.this, exp.Expr) and self.feeds(node.this) and self.are_held(node.this)
 

@@ -109,7 +109,7 @@ class _StreamQuery:
 
     def _read(self, sql: str) -> None:
         """Reads a text, which has to be one query that names streams only where they are read."""
-        statement = Statement.parse(sql, self.dialect, mode="stream", whole=True)
+        statement = Statement.parse(sql, self.dialect, whole=True)
         if len(statement.trees) != 1:
             raise TranslationError("a streaming model is one query")
         [tree] = statement.trees

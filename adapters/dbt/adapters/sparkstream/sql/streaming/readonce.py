@@ -30,9 +30,7 @@ def ctes_as_subqueries(tree: exp.Expr, source: Source, streams: Streams) -> Iter
     Raises:
         TranslationError: a name within the CTE means another one where it is read.
     """
-    readings = [
-        (table, cte) for table in find(tree, exp.Table) if (cte := find_cte(table)) and not table.args.get("db")
-    ]
+    readings = [(table, cte) for table in find(tree, exp.Table) if (cte := find_cte(table))]
     counts = Counter(id(cte) for _, cte in readings)
     again = {id(cte) for _, cte in readings if counts[id(cte)] > 1 and streams.feeds(cte.this) and _has_windows(cte)}
     for table, cte in readings:

@@ -57,7 +57,7 @@ class RowView:
         tables = [
             table
             for table in tree.find_all(exp.Table)
-            if not isinstance(table.this, exp.Identifier) or table.args.get("db") or find_cte(table) is None
+            if not isinstance(table.this, exp.Identifier) or find_cte(table) is None
         ]
         if len(tables) != 1 or not isinstance(tables[0].this, exp.Identifier):
             raise TranslationError(f"it reads {len(tables)} tables" if len(tables) != 1 else "it reads no table")

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -44,21 +44,28 @@ class Announced:
     def __init__(self, project: Path, model: str) -> None:
         self._run = project / FOLDER / f"{model}.json"
         self._stop = project / FOLDER / f"{model}.stop"
+        self._mine = Holder.mine()
 
     def __enter__(self) -> Announced:
         private.make_folder(self._run.parent)
         private.write(self._run.parent / ".gitignore", "*\n")
-        self._stop.unlink(missing_ok=True)
-        private.replace(self._run, Holder.mine().text())
+        private.replace(self._run, self._mine.text())
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._run.unlink(missing_ok=True)
-        self._stop.unlink(missing_ok=True)
+        if self.is_told():
+            self._stop.unlink(missing_ok=True)
+        with suppress(private.NotOurs):
+            holder = self.holder()
+            if holder is not None and holder.id == self._mine.id:  # else of a run in another target
+                self._run.unlink(missing_ok=True)
 
     def is_told(self) -> bool:
         """True if the run is told to end."""
-        return self._stop.exists()
+        try:
+            return self._stop.read_text() == self._mine.id
+        except OSError:
+            return False
 
     def holder(self) -> Holder | None:
         """The run; None for none."""
@@ -70,7 +77,7 @@ class Announced:
 
     def tell(self, holder: Holder) -> None:
         """Tells the run to end."""
-        private.write(self._stop, "")
+        private.write(self._stop, holder.id)
 
 
 class OnServer:
@@ -146,6 +153,9 @@ def leave_running(dbt_arguments: Sequence[str], models: Sequence[str]) -> bool:
     chosen = ["--select", *models]
     with redirect_stdout(io.StringIO()):  # dbt prints the names
         listed = dbtRunner().invoke(["--quiet", "ls", "--resource-type", "model", *dbt_arguments, *chosen])
+    if listed.result == []:
+        print(f"no model is called {' or '.join(models)}", file=sys.stderr)
+        return False
     threads = len(listed.result) if isinstance(listed.result, list) else 0
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

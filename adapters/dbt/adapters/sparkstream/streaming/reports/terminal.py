@@ -24,7 +24,8 @@ class ProgressLine:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
         self._lock = threading.RLock()
-        self._models: dict[str, str] = {}
+        self._texts: dict[object, str] = {}
+        """Run -> the text of its progress; the latest comes last."""
         self._handlers: list[tuple[logging.Handler, Callable[[logging.LogRecord], None]]] = []
 
     @contextmanager
@@ -34,17 +35,18 @@ class ProgressLine:
             yield None
             return
         with self._lock:
-            if not self._models:  # the line is taken away before dbt writes to a terminal, and put back below
+            if not self._texts:  # the line is taken away before dbt writes to a terminal, and put back below
                 self._handlers = [(handler, handler.emit) for handler in _terminal_handlers()]
                 for handler, emit in self._handlers:
                     handler.emit = self._above(emit)  # type: ignore[assignment,method-assign]
-            self._models[model] = ""
+            run = object()  # two models may have one name, in two schemas
+            self._texts[run] = ""
         try:
-            yield lambda text: self._show(model, text)
+            yield lambda text: self._show(run, f"{model}: {text}")
         finally:
             with self._lock:
-                del self._models[model]
-                if self._models:
+                del self._texts[run]
+                if self._texts:
                     self._draw()
                 else:
                     self._write(CLEAR)
@@ -54,14 +56,14 @@ class ProgressLine:
     def _out(self) -> TextIO:
         return self._stream or sys.stderr
 
-    def _show(self, model: str, text: str) -> None:
+    def _show(self, run: object, text: str) -> None:
         with self._lock:
-            del self._models[model]
-            self._models[model] = text  # the latest comes last
+            del self._texts[run]
+            self._texts[run] = text
             self._draw()
 
     def _draw(self) -> None:
-        texts = [f"{model}: {text}" for model, text in self._models.items() if text]
+        texts = [text for text in self._texts.values() if text]
         if texts:
             others = f"  (and {len(texts) - 1} more)" if len(texts) > 1 else ""
             room = _columns(self._out()) - 1 - len(others)

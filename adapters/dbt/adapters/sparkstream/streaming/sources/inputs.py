@@ -207,7 +207,7 @@ class Sources:
             if folder is None:
                 raise StreamingError(
                     f"nobody can tell which rows of {source.relation} the model has, and which it will append yet: it "
-                    f"is stored as {self._format(source)}\n  run the model with --full-refresh"
+                    f"is stored as {self._format(source).name}\n  run the model with --full-refresh"
                 )
             files = {name: file.time for name, file in self._stored(source).items()}
             lies_there = within(folder)

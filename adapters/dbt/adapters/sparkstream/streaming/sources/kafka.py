@@ -115,9 +115,12 @@ class Kafka(StreamSource):
         return Portion(since=read.since(own[0]), until=read.until[own[0]]) if len(own) == 1 else None
 
     def _reads(self, topic: str) -> bool:
-        if "subscribepattern" in self.folded:
+        if "subscribepattern" not in self.folded:
+            return topic in self.topics
+        try:
             return re.fullmatch(self.folded["subscribepattern"], topic) is not None
-        return topic in self.topics
+        except re.error:  # a pattern of Java's alone, such as \p{Digit}: which topics it has, nobody tells
+            return False
 
     def rows_of(self, spark: SparkSession, portion: Portion) -> DataFrame:
         return self._records(spark, portion, self.options)

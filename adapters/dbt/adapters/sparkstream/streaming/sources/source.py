@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.spark.folders import path_of
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of, within
 from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
 
 if TYPE_CHECKING:
@@ -284,10 +284,8 @@ class Files(StreamSource):
             )
 
     def portion(self, read: Read) -> Portion | None:
-        # The path may be relative to where Spark was started, which may be on another machine.
-        folder = str(self.reader["path"]).strip("./")
-        is_any = "*" in folder or read.is_only
-        return Portion(tuple(name for name in read.files if is_any or f"/{folder}/" in path_of(name)))
+        lies_there = within(str(self.reader["path"]))
+        return Portion(tuple(name for name in read.files if read.is_only or lies_there(path_of(name))))
 
     def without_rows(self, spark: SparkSession) -> DataFrame:
         # The columns that it states: the folder may not be there yet.

@@ -27,7 +27,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import (
     sources,
 )
 from dbt.adapters.sparkstream.sql.core.nested import fields
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque, cells
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, cells, excepted
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
@@ -125,10 +125,8 @@ class Resolver:
         """The columns of a table or a CTE under their own names, whatever its alias calls them."""
         if isinstance(table.this, WindowFunction):
             return self.columns(table.this)
-        if not table.args.get("db"):
-            cte = find_cte(table)
-            if cte:
-                return self.columns(cte.this).renamed(cte.alias_column_names)
+        if cte := find_cte(table):
+            return self.columns(cte.this).renamed(cte.alias_column_names)
         known = self._tables.get(_parts(table))
         if not known:
             return UNKNOWN
@@ -180,9 +178,8 @@ class Resolver:
         return [replace(column, name=unused_name(column.name, taken)) for column in starred]
 
     def _star(self, select: exp.Select, star: exp.Expr) -> Columns:
-        excluded = star.args.get("except_") or star.args.get("except")
+        excluded = excepted(star)
         if isinstance(star, exp.Column):
-            excluded = star.this.args.get("except_") or star.this.args.get("except")
             rows = self.starred(select, star)
         else:
             rows = Columns()

@@ -282,7 +282,9 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
 
 @once
 def find_cte(table: exp.Table) -> exp.CTE | None:
-    """The CTE that an unqualified name in FROM means: the nearest one that is in scope."""
+    """The CTE that a name in FROM means: the nearest one that is in scope; None for a name with a schema."""
+    if table.args.get("db"):
+        return None
     name = table.name.casefold()
     left: exp.Expr | None = None
     node = enclosing_such(table, _brings_names)

@@ -148,7 +148,7 @@ def _table(item: exp.Expr) -> exp.Table | None:
     if isinstance(item, exp.Table):
         if not isinstance(item.this, exp.Identifier):
             return None
-        cte = find_cte(item) if len(item.parts) == 1 else None
+        cte = find_cte(item)
         return item if cte is None else _table(cte.this)
     if isinstance(item, exp.Subquery):
         return _table(item.this)

@@ -139,7 +139,7 @@ class TemporalJoins(Rewriter):
         found = self.resolver.find(time, select)
         if found is not None and found.origin == "proctime":
             self.refuse(time, "processing time has no meaning in batch", "join without FOR SYSTEM_TIME AS OF")
-        cte = find_cte(table) if not table.args.get("db") else None
+        cte = find_cte(table)
         versions = versioned(cte.this) if cte is not None else None
         if cte is None or versions is None:
             self.refuse(table, f"the versions of {table.name} aren't known", _HINT)

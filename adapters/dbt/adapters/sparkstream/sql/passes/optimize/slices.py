@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import gcd
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, Interval
 from dbt.adapters.sparkstream.sql.core.types import NTZ
@@ -371,7 +372,4 @@ def check_bounds(aggregate: WindowAggregate) -> None:
 
 def gcd_slice(one: Interval, other: Interval) -> Interval:
     """The longest slice that two intervals are whole multiples of."""
-    a, b = one.micros, other.micros
-    while b:
-        a, b = b, a % b
-    return Interval(a)
+    return Interval(gcd(one.micros, other.micros))

@@ -42,7 +42,7 @@ def session_filters(tree: exp.Expr, source: Source, resolver: Resolver) -> Itera
     """
     if not any(isinstance(function.window, Session) for function in window_functions(tree)):
         return
-    readings = Counter(id(cte) for table in find(tree, exp.Table) if (cte := _cte(table)))
+    readings = Counter(id(cte) for table in find(tree, exp.Table) if (cte := find_cte(table)))
     for select in find(tree, exp.Select):
         chain = _Chain.below(select, source, resolver)
         if chain is None or not chain.is_filtered_first():
@@ -52,10 +52,6 @@ def session_filters(tree: exp.Expr, source: Source, resolver: Resolver) -> Itera
             yield from inlined(*shared, source)
             return
         yield from chain.edits()
-
-
-def _cte(table: exp.Table) -> exp.CTE | None:
-    return None if table.args.get("db") else find_cte(table)
 
 
 class _Unknown(Exception):
@@ -117,7 +113,7 @@ class _Chain:
             inner: exp.Expr | None = None
             if isinstance(relation, exp.Subquery):
                 inner = relation.this
-            elif isinstance(relation, exp.Table) and (cte := _cte(relation)) and not cte.args["alias"].columns:
+            elif isinstance(relation, exp.Table) and (cte := find_cte(relation)) and not cte.args["alias"].columns:
                 inner = cte.this
                 ctes.append((relation, cte))
             if not isinstance(inner, exp.Select) or any(inner is each.select for each, _ in levels):
