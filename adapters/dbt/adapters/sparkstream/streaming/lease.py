@@ -29,6 +29,10 @@ LOOKS = 2.0
 """Seconds between two looks whether this run is told to end."""
 
 
+class TakenOver(StreamingError):
+    """Another run has taken the right over, as this one gave no sign of life: its machine was suspended, perhaps."""
+
+
 class Lease:
     """The right to run a model, kept until `release`.
 
@@ -163,14 +167,14 @@ class Lease:
                     renewed = time.monotonic()
 
     def _is_lost(self, ledger: Ledger) -> bool:
-        """True if another run has taken the right over, which it may where this one gave no sign of life for long."""
+        """True if another run has the right, or had it since."""
         return ledger.holder is None or ledger.holder.id != self._mine.id
 
     def end(self) -> None:
         """Stops renewing the right; the caller gives it back by recording that the table has no holder.
 
         Raises:
-            StreamingError: another run has taken it over, while this machine was suspended, for example.
+            TakenOver: nothing is to be given back.
         """
         self._ended.set()
         if self._thread is not None:
@@ -178,7 +182,7 @@ class Lease:
         is_doubtful = self._thread is not None and time.time() - self._looked > EXPIRES / 2
         self._held = False
         if is_doubtful and (ledger := self._table.ledger()) is not None and self._is_lost(ledger):
-            raise StreamingError("another run of this model has taken it over, as this one gave no sign of life")
+            raise TakenOver("another run of this model has taken it over, as this one gave no sign of life")
 
     def release(self) -> None:
         """Gives the right back, if this run has it still."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.streaming.job import Job
-from dbt.adapters.sparkstream.streaming.lease import Lease
+from dbt.adapters.sparkstream.streaming.lease import Lease, TakenOver
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.reports.late_rows import LateRows, warnings
@@ -101,8 +102,9 @@ class Watch:
                 files = self._job.table.compact(every, last, self._settled, config.partition_by)
             except StreamingError as error:
                 self._job.warn(f"{self._job.model.unique_id}: the table can't be compacted: {error}")
-        lease.end()
-        self._job.table.record(**({} if files is None else {"files": files}), **ended, holder=None)
+        with suppress(TakenOver):  # its rows are recorded
+            lease.end()
+            self._job.table.record(**({} if files is None else {"files": files}), **ended, holder=None)
 
     def outcome(self, is_caught_up: bool) -> Outcome:
         """Outcome of the run in words and numbers, once its work is recorded."""
