@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -109,47 +109,26 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def _given(
-    port: int | None,
-    connect_port: int | None,
-    no_connect: bool,
-    connect_only: bool,
-    master: str | None,
-    memory: str | None,
-    metastore: str | None,
-    metastore_driver: Path | None,
-    jars: tuple[str, ...],
-    conf: tuple[str, ...],
-    properties_file: Path | None,
-    token_file: Path | None,
-    timeout: float | None,
-    accelerator: str | None,
-) -> dict[str, Any]:
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were given, as attributes of ServerConfig."""
-    options = {
-        "port": port,
-        "connect_port": connect_port,
-        "master": master,
-        "memory": memory,
-        "timeout": timeout,
-        "accelerator": accelerator,
-    }
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    if no_connect:
+    names = ("port", "connect_port", "master", "memory", "timeout", "accelerator")
+    given = {name: options[name] for name in names if options[name] is not None}
+    if options["no_connect"]:
         given["connect_port"] = None
-    if connect_only:
+    if options["connect_only"]:
         given["port"] = None
-    if metastore is None and metastore_driver is not None:
+    metastore, driver = options["metastore"], options["metastore_driver"]
+    if metastore is None and driver is not None:
         fail("--metastore-driver is the driver of a database that nothing names\n  add --metastore jdbc:...")
-    catalog = {} if metastore is None else metastore_conf(metastore, metastore_driver)
-    settings = {**catalog, **_properties(properties_file), **_settings(conf)}
-    if jars:
+    catalog = {} if metastore is None else metastore_conf(metastore, driver)
+    settings = {**catalog, **_properties(options["properties_file"]), **_settings(options["conf"])}
+    if jars := options["jars"]:
         if JARS in settings:
             fail(f"--jars and the setting {JARS} say the same\n  write all of it with --jars")
         settings[JARS] = ",".join(jars)
-    if token_file is not None:
-        settings[CONNECT_TOKEN] = _token(token_file)
-    if settings.get(CONNECT_TOKEN) and port is None and not no_connect:
+    if options["token_file"] is not None:
+        settings[CONNECT_TOKEN] = _token(options["token_file"])
+    if settings.get(CONNECT_TOKEN) and options["port"] is None and not options["no_connect"]:
         given["port"] = None
     if settings:
         given["conf"] = settings
@@ -177,7 +156,7 @@ def start(folder: Path, foreground: bool, **options: Any) -> None:
         # Stop the server when a supervisor ends this process, too.
         signal.signal(signal.SIGTERM, _interrupt)
     with _ends_in_a_line():
-        local = Server(ServerConfig(folder=folder, **_given(**options)))
+        local = Server(ServerConfig(folder=folder, **_given(options)))
         started = local.start(on_launch=_describe_launch)
         if started.already_running and foreground:
             fail(f"the server (pid {started.state.pid}) runs already; stop it first, or leave --foreground out")
@@ -202,7 +181,7 @@ def restart(folder: Path, **options: Any) -> None:
         state = read_state(ServerConfig(folder=folder).folder / "server.json")
         if state is None:
             fail("no server runs, so its options aren't known; write sparkstream server start")
-        given = _given(**options)
+        given = _given(options)
         if state.connect_token and options["port"] is None and not options["connect_only"]:
             given.pop("port", None)  # whether it has SQL beside a token was said at its start
         given["conf"] = {**state.conf, **given.get("conf", {})}

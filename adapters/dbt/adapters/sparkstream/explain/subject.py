@@ -119,15 +119,13 @@ def _model(adapter: Host, name: str, unit_test: str | None, against: str | None 
     subject, where = (node, manifest) if unit_test is None else _unit_test(adapter, manifest, node, unit_test)
     with adapter.connections.recording() as recorded:
         done = compiler.compile_node(deepcopy(subject), where, write=False)
-    # Of a window_sql, the SQL around it is recorded too, with Spark SQL in its place.
-    *blocks, whole = recorded
-    pieces = [*blocks, whole] if blocks else [whole]
     ctes = [cte.sql.strip() for cte in done.extra_ctes if cte.sql]
-    dialect = blocks[0].dialect if blocks else whole.dialect
+    # Of a window_sql, the SQL around it is recorded behind it, with Spark SQL in its place.
+    dialect = recorded[0].dialect
     plan = None
     if unit_test is None and adapter.streams(node):
         plan = adapter.stream_plan(compiler.compile_node(deepcopy(node), manifest, write=False))
-    return _Compiled(node.name, node.raw_code, dialect, done.compiled_code or "", pieces, ctes, plan)
+    return _Compiled(node.name, node.raw_code, dialect, done.compiled_code or "", recorded, ctes, plan)
 
 
 def _unit_test(adapter: Host, manifest: Any, node: Any, name: str) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -183,10 +183,12 @@ class Writer:
             self._check_batches(node, translated)
 
     def _check_batches(self, node: Any, translated: list[Any]) -> None:
+        from dbt.adapters.sparkstream.sql.membership import row_windows
+
         edges = _UNITS.get(node.config.get("batch_size"), _UNITS["day"])
         probe = self._probe(node, *(datetime.strptime(edge, "%Y-%m-%d %H") for edge in edges))
         for piece in translated:
-            for window in _windows(piece.sql, piece.dialect):
+            for window in row_windows(piece.sql, piece.dialect):
                 if probe is None or not probe.filled_by(window):
                     raise Unwritable(
                         f"in a microbatch, {window.name} needs rows of other batches at the edges of a batch, "
@@ -204,12 +206,6 @@ class Writer:
         for hook in [*(getattr(config, "pre_hook", None) or ()), *(getattr(config, "post_hook", None) or ())]:
             if self._calls_ours(node, hook.sql) or self._renderer.render(node, hook.sql, Marks()).changed:
                 raise Unwritable(f"a hook of it holds a window, and hooks stay as they are: {hook.sql.strip()}")
-
-
-def _windows(sql: str, dialect: str) -> Iterator[Any]:
-    from dbt.adapters.sparkstream.sql.membership import row_windows
-
-    return iter(row_windows(sql, dialect))
 
 
 def _either(added: str, whole: str) -> str:

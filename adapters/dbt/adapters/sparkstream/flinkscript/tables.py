@@ -93,11 +93,6 @@ class TableDefinition:
         return self.options.get("connector", "")
 
     @property
-    def stored(self) -> tuple[ColumnDefinition, ...]:
-        """The columns that are in the connector's rows."""
-        return tuple(c for c in self.columns if c.expression is None and c.metadata is None)
-
-    @property
     def writable(self) -> tuple[ColumnDefinition, ...]:
         """The columns that an INSERT gives."""
         return tuple(c for c in self.columns if c.expression is None and not c.virtual)

@@ -130,9 +130,6 @@ def _fields(cursor: Cursor) -> str:
     return ",".join(fields)
 
 
-def nullability(cursor: Cursor) -> bool:
-    """Goes past NULL or NOT NULL; True for NOT NULL."""
-    if cursor.takes("NOT", "NULL"):
-        return True
-    cursor.takes("NULL")
-    return False
+def nullability(cursor: Cursor) -> None:
+    """Goes past NULL or NOT NULL."""
+    _ = cursor.takes("NOT", "NULL") or cursor.takes("NULL")

@@ -62,7 +62,7 @@ class Statement:
     Attributes:
         source: its text and edits.
         trees: the syntax trees of its statements that hold a construct of ours.
-        unsplit: warnings of windows whose keys' rows aren't split though one has most of them, when it is translated.
+        unsplit: warnings of a translation with `skewed`: of windows whose rows can't be split by time.
 
     Args:
         found: what its statements hold.

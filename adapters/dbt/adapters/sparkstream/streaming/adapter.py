@@ -254,7 +254,7 @@ class StreamingModels:
         with self._session() as engine:
             utc = engine.is_utc()
             plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
-            # The same rows, as windows that batch has, and with nothing that is for a stream alone.
+            # The same query for batch: plain windows instead of slices, no early results, no corrections.
             config = replace(model.config, lateness=None, shows_open=False)
             batch = self._plan(model.unique_id, sql, model.dialect, config, utc, slices=False)
             return Backfill(model, plan, engine, logger.info, batch=batch)(range_, removes=removes)

@@ -152,7 +152,7 @@ def decide(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing
     if not has_lease:
         return Decision(Due.NOTHING if _rests(ledger, wanted, config, facts) else Due.LEASE)
     decision = Decision(wanted.order) if wanted.order else _compared(ledger, wanted, config, facts)
-    # A run that was to rebuild the table in staging, whatever for, was stopped.
+    # An earlier run has left an unfinished staged rebuild.
     is_swapping = decision.due in (Due.MORE, Due.NOTHING) and config.swaps is not None and facts.has_staging()
     return Decision(Due.SWAP, decision.told) if is_swapping else decision
 

@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.streaming.form import differences, form
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 
-LOWERING = 1
+STATE_VERSION = 1
 """Version of the translation; raised by a change after which state of earlier runs can't be read."""
 
 
@@ -65,7 +65,7 @@ class Definition:
             for s in self.sources
         )
         keeps = (*self.keeps, *([] if self.lateness is None else [str(self.lateness.micros)]))
-        facts = json.dumps([LOWERING, self.dialect, query, streams, columns, self.flush, self.zone, *keeps])
+        facts = json.dumps([STATE_VERSION, self.dialect, query, streams, columns, self.flush, self.zone, *keeps])
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
     def is_of(self, recorded: str) -> bool:

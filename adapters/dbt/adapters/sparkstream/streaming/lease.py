@@ -90,7 +90,7 @@ class Lease:
         self._settled = time.monotonic() + SETTLES
         if other is None:
             return ledger
-        self._report("the run before this one has ended without a word; going on where it was")
+        self._report("the last run ended without releasing its lease; going on where it stopped")
         if other.session is None:
             return ledger
         self._engine.end_queries(other.session)

@@ -98,11 +98,7 @@ def meta_of(node: Any | None) -> Mapping[str, Any]:
 
 
 def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool) -> StreamSource:
-    """Stream of a relation, or of the source that `stream` in its meta describes.
-
-    Args:
-        is_here: True if Spark has the files of this machine.
-    """
+    """Stream of a relation, or of the source that `stream` in its meta describes."""
     identifier = relation.replace("`", "").rsplit(".", 1)[-1]
     reader = reader_of(meta, relation, root)
     path = reader.get("path") if "format" in reader else None

@@ -92,7 +92,7 @@ _REASON = re.compile(
 NO_BROKER = "look whether Kafka runs there and this network leads to it, and at kafka.bootstrap.servers"
 """Advice if no broker answers."""
 
-_DOORS = (
+_CONNECTION_ERRORS = (
     (
         re.compile(r"TimeoutException: (Timed out waiting for a node assignment[^\n]*)"),
         "no broker of Kafka answers",
@@ -160,9 +160,9 @@ class EndedAfterRepeat(StreamingError):
     """Spark 4.1 has done an interrupted micro-batch of Kafka again, and failed when it reported that."""
 
 
-def _shut_out(text: str) -> str | None:
+def _connection_error(text: str) -> str | None:
     """Message about a Kafka that doesn't answer or refuses this Spark; None for another text."""
-    for pattern, meaning, advice in _DOORS:
+    for pattern, meaning, advice in _CONNECTION_ERRORS:
         if reason := pattern.search(text):
             return f"{meaning}\n  {advice}\n  Kafka says: {reason[1]}"
     return None
@@ -182,11 +182,8 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
     """Error of a run, with advice if Spark couldn't go on with a file, a source or a topic; else the same error."""
     text, fault = str(error), error.fault.root
     if changed := _changed(fault.message):
-        return SourceChanged(
-            f"a source has changed: {changed}\n"
-            f"  a stream reads what is only ever added to; {REBUILD}, or write config(on_source_change='rebuild')\n"
-            "  if such commits may be left out, with all rows that they add, write config(on_source_change='accept')"
-        )
+        accepting = "if such commits may be left out, with all rows that they add"
+        return SourceChanged.of("a source", f"has changed: {changed}", accepting)
     if fault.condition.startswith(_RESHAPED):
         return SourceChanged(
             "a source has changed: a column of it was renamed or dropped, or has another type, and Delta's streams "
@@ -210,12 +207,12 @@ def explained(error: StreamingError, checkpoint: str) -> StreamingError:
         return EndedAfterRepeat("Spark has failed after a micro-batch that it did again, which is in the table")
     if unsent:
         reason = _KAFKAS_REASON.search(whole)
-        advice = _shut_out(whole) or (
+        advice = _connection_error(whole) or (
             "look for the topic in Kafka, and for where Kafka is in the options of sink\n"
             f"  Kafka says: {reason[1] if reason else text}"
         )
         return StreamingError(f"{NOT_SENT} {unsent[1]}; they are in the table, and the next run sends them\n  {advice}")
-    if shut_out := _shut_out(whole):
+    if shut_out := _connection_error(whole):
         return StreamingError(shut_out)
     if LOST.search(whole):
         reason = _REASON.search(whole)

@@ -25,7 +25,7 @@ from dbt.adapters.sparkstream.streaming.worker.open_views import IS_OPEN, NOW, O
 OWNER = "table"
 """Sidecar file with the path of the table's folder."""
 
-_BEHIND = re.compile(f"(?:{'|'.join(stage.suffix for stage in Stage)}|-[0-9a-f]{{8,32}})*")
+_FOLDER_SUFFIXES = re.compile(f"(?:{'|'.join(stage.suffix for stage in Stage)}|-[0-9a-f]{{8,32}})*")
 """Pattern of the suffixes that the names of a table's folders have behind the table's own name."""
 
 
@@ -48,7 +48,7 @@ def is_named_for(identifier: str, folder: str, location: str | None = None) -> b
     name = path.rpartition("/")[2].lower()
     if name == own:
         return location is None or parent_of(path) == parent_of(path_of(location))
-    return name.startswith(own) and _BEHIND.fullmatch(name[len(own) :]) is not None
+    return name.startswith(own) and _FOLDER_SUFFIXES.fullmatch(name[len(own) :]) is not None
 
 
 class OpenWindows:

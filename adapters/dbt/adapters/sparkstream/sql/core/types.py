@@ -66,23 +66,14 @@ class Numbers:
 
     Attributes:
         digits: digits of each integer type beside a DECIMAL.
-        literals_by_digits: True if an integer literal beside a DECIMAL has as many digits as are written, one digit
-            for `5`; else it has the digits of its type.
-        capped: True if a type with more than 38 digits is cut to 38; else its type depends on a setting of Spark.
-        beside_float: the type that CASE, COALESCE and the like give for a FLOAT and an integer; None if a setting of
-            Spark decides it, and then also the type for a FLOAT and any other number, which is a DOUBLE else.
-        first_of_floats: True if CASE, a set operation and the like have the type of the first one where a FLOAT meets a
-            DOUBLE; else that is a DOUBLE.
-        first_of_times: True if CASE, a set operation and the like have the type of the first one where times with a
-            zone meet times without; else all have one.
+        is_flink: True for Flink's rules. An integer literal beside a DECIMAL has the digits of its type there, in Spark
+            those that are written. A type of more than 38 digits is cut to 38, and a FLOAT and an integer give a FLOAT;
+            in Spark a setting decides both. Where a FLOAT meets a DOUBLE in CASE, a set operation and the like, or a
+            time with a zone one without, the first one's type counts; in Spark a DOUBLE, and a time with a zone.
     """
 
     digits: Mapping[str, int]
-    literals_by_digits: bool = True
-    capped: bool = False
-    beside_float: str | None = None
-    first_of_floats: bool = False
-    first_of_times: bool = False
+    is_flink: bool = False
 
     def as_decimal(self, type_: str, operand: exp.Expr | None = None) -> tuple[int, int]:
         """Precision and scale of a number in arithmetic with a DECIMAL: (10, 0) for an INT.
@@ -93,9 +84,9 @@ class Numbers:
         if type_ not in INTEGERS:
             return decimal_parts(type_)
         literal = operand.unnest() if operand is not None else None
-        if self.literals_by_digits and isinstance(literal, exp.Neg):
+        if not self.is_flink and isinstance(literal, exp.Neg):
             literal = literal.this
-        if self.literals_by_digits and isinstance(literal, exp.Literal):
+        if not self.is_flink and isinstance(literal, exp.Literal):
             return len(literal.name.lstrip("0")) or 1, 0
         return self.digits[type_], 0
 
@@ -112,12 +103,14 @@ class Numbers:
         if all(map(is_clock, known)):
             return max(known, key=clock_digits)
         if set(known) == set(TIMES):
-            return known[0] if self.first_of_times else "timestamp"
+            return known[0] if self.is_flink else "timestamp"
         if not all(is_numeric(t) for t in known):
             return None
-        if "float" in known and (self.beside_float is None or all(t in INTEGERS or t == "float" for t in known)):
-            return self.beside_float
-        if self.first_of_floats and {"float", "double"} <= set(known) and not any(map(is_decimal, known)):
+        if "float" in known and not self.is_flink:
+            return None
+        if "float" in known and all(t in INTEGERS or t == "float" for t in known):
+            return "float"
+        if {"float", "double"} <= set(known) and not any(map(is_decimal, known)):
             return next(t for t in known if t in ("float", "double"))
         if "float" in known or "double" in known:
             return "double"
@@ -126,7 +119,7 @@ class Numbers:
         parts = [self.as_decimal(t) for t in known]
         scale = max(s for _, s in parts)
         precision = max(p - s for p, s in parts) + scale
-        if precision > MOST_DIGITS and not self.capped:
+        if precision > MOST_DIGITS and not self.is_flink:
             return None
         return f"decimal({min(MOST_DIGITS, precision)},{scale})"
 
@@ -152,7 +145,7 @@ class Numbers:
             scale = max(s1, s2)
             precision = max(p1 - s1, p2 - s2) + scale + 1
         if precision > MOST_DIGITS:
-            if not self.capped:
+            if not self.is_flink:
                 return None
             scale = max(MOST_DIGITS - (precision - scale), min(scale, 6))
             precision = MOST_DIGITS

@@ -1,10 +1,9 @@
 """Interval joins of two streams: `b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR`.
 
-Spark forgets a row when the watermark says that no more rows of the other side can meet it. It reads that off the
-conditions of the join, in one form: event times with intervals added, compared with each other. And it takes every
-comparison for one about event times: of `bid.ts <= auction.expires` it gathers that an auction is over when the
-watermark passes the time at which it *began*, and of `a.v > 5` that no row of `a` is ever over. So bounds are said in
-Spark's form, and other comparisons in one that Spark doesn't read.
+Spark reads from ON when it may forget a row of a join of streams. It understands one form: event times with intervals
+added, compared with each other. It misreads other comparisons: with `bid.ts <= auction.expires` it forgets an auction
+when the watermark passes the time at which it *began*, and with `a.v > 5` it keeps all rows of `a`. So bounds are
+written in Spark's form, and other comparisons in one that Spark doesn't read.
 """
 
 from __future__ import annotations
@@ -126,7 +125,7 @@ class IntervalJoins:
         for term in terms:
             found = self._bounds(term, lefts, right)
             whole = bool(found) and found[0][1]
-            said += [text for bound, _ in found if (text := bound.sql(source, utc=self._utc, again=not whole))]
+            said += [text for bound, _ in found if (text := bound.sql(source, utc=self._utc, hidden=not whole))]
             # Spark may take a comparison for one about event times, but not with a subquery in it.
             may_be_time = term.find(*_COMPARISONS) is not None and term.find(exp.Query) is None
             if not whole and may_be_time and not (inner and _is_of_one(term)):

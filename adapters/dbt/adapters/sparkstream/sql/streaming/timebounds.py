@@ -13,14 +13,12 @@ from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import is_long
 
 _TURNED = Interval(26 * MICROS["HOUR"])
+"""Longer than any clock is turned by at once: Samoa has left out a day."""
 
 
 def turned(length: Interval) -> Interval:
     """A length that is longer by as much as a clock may be turned, if it has days."""
     return length + _TURNED if is_long(length) else length
-
-
-"""More than any clock is turned by at once: a day was left out in Samoa."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +37,17 @@ class TimeBound:
     most: Interval
     plain: bool
 
-    def sql(self, source: Source, *, utc: bool, again: bool) -> str | None:
+    def sql(self, source: Source, *, utc: bool, hidden: bool) -> str | None:
         """Implied condition that Spark reads for times; None for a condition that Spark reads itself.
 
         Spark reckons with days of 24 hours when it forgets rows, and adds days on the clock of the zone.
 
         Args:
             utc: True if that clock shows UTC.
-            again: True if the condition itself is said in a form that Spark doesn't read.
+            hidden: True if the condition is hidden from Spark, so that its bound has to be written next to it.
         """
         most = self.most if utc else turned(self.most)
-        if self.plain and most == self.most and not again:
+        if self.plain and most == self.most and not hidden:
             return None
         more = f" + {most.sql()}" if most else ""
         return f"{source.written(self.later)} <= {source.written(self.earlier)}{more}"

@@ -25,11 +25,11 @@ class Change:
     """Changes of a source's files that were read.
 
     Attributes:
-        lost: files that are gone, with rows that the model has.
-        pending: files that are gone, of the micro-batch that was interrupted: the model doesn't have their rows.
-        rewritten: files that have been written again since, with the time of it.
-        mended: the same, of files of the micro-batch that was interrupted: they are read once more.
-        new: files that exist and haven't been read.
+        lost: files that were deleted after their rows were appended.
+        pending: files that were deleted before, of the micro-batch that was interrupted.
+        rewritten: files that were changed after their rows were appended, as `path of time`.
+        mended: files that were changed before, in the same form: they are read once more.
+        new: files that haven't been read.
     """
 
     source: StreamSource

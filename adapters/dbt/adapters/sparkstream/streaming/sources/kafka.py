@@ -22,10 +22,10 @@ KAFKA = "kafka"
 SERVERS = "kafka.bootstrap.servers"
 """Option with the addresses of Kafka's brokers."""
 
-_WHERE_FROM = ("subscribe", "subscribePattern", "assign")
+_TOPIC_OPTIONS = ("subscribe", "subscribePattern", "assign")
 """The options that name topics."""
 
-_OF_THE_WAY = (
+_TRANSPORT_OPTIONS = (
     *("kafka.", "kafkaconsumer.", "fetchoffset.", "groupidprefix"),
     *("maxoffsetspertrigger", "minoffsetspertrigger", "maxtriggerdelay", "minpartitions", "maxrecordsperpartition"),
 )
@@ -43,7 +43,7 @@ class Kafka(StreamSource):
 
     has_portions = True
     prefix = "kafka_"
-    without_batch = None
+    batch_advice = None
 
     @property
     def brokers(self) -> str:
@@ -64,7 +64,7 @@ class Kafka(StreamSource):
         if "schema_registry" in reader:  # it has the schemas of values, wherever it is
             reader["schema_registry"] = True
         options = reader.get("options") or {}
-        kept = {k: v for k, v in options.items() if not str(k).casefold().startswith(_OF_THE_WAY)}
+        kept = {k: v for k, v in options.items() if not str(k).casefold().startswith(_TRANSPORT_OPTIONS)}
         return {**reader, "options": kept}
 
     def check(self) -> None:
@@ -85,7 +85,7 @@ class Kafka(StreamSource):
                 f"{relation}: nothing says where Kafka is\n"
                 "  write options: {kafka.bootstrap.servers: 'HOST:9092', ...}"
             )
-        named = [name for name in _WHERE_FROM if name.casefold() in options]
+        named = [name for name in _TOPIC_OPTIONS if name.casefold() in options]
         if len(named) != 1:
             said = " and ".join(named) + " both say" if named else "nothing says"
             raise StreamingError(
@@ -138,7 +138,7 @@ class Kafka(StreamSource):
         return [tuple(row) for row in found.selectExpr(*facts).collect()]
 
     def _records(self, spark: SparkSession, portion: Portion, options: Mapping[str, str]) -> DataFrame:
-        replaced = ("starting", *map(str.casefold, _WHERE_FROM)) if portion.until else ("starting",)
+        replaced = ("starting", *map(str.casefold, _TOPIC_OPTIONS)) if portion.until else ("starting",)
         given = {name: text for name, text in options.items() if not name.casefold().startswith(replaced)}
         loader = spark.read.format(str(self.reader["format"])).options(**given)
         if not portion.until:

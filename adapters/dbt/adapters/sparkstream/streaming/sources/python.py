@@ -26,7 +26,7 @@ _STREAM_READERS = ("streamReader", "simpleStreamReader")
 class PythonClass(StreamSource):
     """A class in Python that Spark reads from."""
 
-    without_batch = "give the class a method reader, beside the one for streams"
+    batch_advice = "give the class a method reader, beside the one for streams"
 
     @property
     def name(self) -> str:

@@ -135,11 +135,7 @@ def _check_values(reader: Mapping[str, Any], relation: str) -> None:
 
 
 def located(path: str, relation: str, root: Path, is_here: bool) -> str:
-    """Path of a source's files: a relative path begins in the project's folder.
-
-    Args:
-        is_here: True if Spark has the files of this machine.
-    """
+    """Path of a source's files: a relative path begins in the project's folder, which Spark has if it `is_here`."""
     if not is_relative(path):
         return path
     if not is_here:

@@ -102,7 +102,7 @@ class StreamSource:
     prefix: ClassVar[str] = ""
     """Prefix for the names of the source's own columns, if the columns are those of the value."""
 
-    without_batch: ClassVar[str | None] = "keep its rows in a streaming model, and read that"
+    batch_advice: ClassVar[str | None] = "keep its rows in a streaming model, and read that"
     """Advice if a batch can't read the source; None if Spark's error is enough."""
 
     @property
@@ -162,7 +162,7 @@ class StreamSource:
 
     @property
     def identities(self) -> list[str]:
-        """Identity that a new source of the same name hasn't; then its form in version 0.2.0."""
+        """Texts that identify the source: as it is recorded now, and as version 0.2.0 has recorded it."""
         kind = str(self.reader.get("format", self.name))
         return [json.dumps([kind, reader.get("path")]) for reader in (self.reader, self.as_written)]
 
@@ -248,7 +248,7 @@ class Table(StreamSource):
     """A table of the catalog, without `meta: stream:`."""
 
     has_portions = True
-    without_batch = None
+    batch_advice = None
 
     @property
     def listing(self) -> dict[str, str]:
@@ -269,7 +269,7 @@ class Files(StreamSource):
     """Files at a path: in a folder; or the folder of a format with a log, which has no `folder` here."""
 
     has_portions = True
-    without_batch = None
+    batch_advice = None
 
     @property
     def folder(self) -> str | None:

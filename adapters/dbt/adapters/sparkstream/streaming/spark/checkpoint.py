@@ -61,9 +61,9 @@ class Offsets:
 
     Attributes:
         watermark: milliseconds since the epoch.
-        clock: the same, of the micro-batch's `current_timestamp()`.
-        sources: for each source, its offset up to and with the micro-batch: the last number in its log of files,
-            of Kafka the first records that it hasn't, or None for other sources and for one that has read nothing yet.
+        clock: the micro-batch's `current_timestamp()`, in milliseconds since the epoch.
+        sources: the end of what each source has read: the last entry of its log of files, or Kafka's next offsets; None
+            for other sources, and for one that has read nothing yet.
     """
 
     watermark: int
@@ -127,7 +127,7 @@ class Recorded:
     Attributes:
         begun: the last micro-batch that has begun; -1 where none has.
         done: the last one whose rows are in the table; -1 where there is none.
-        offsets: offsets up to which the sources were read with that.
+        offsets: the offsets of `done`.
     """
 
     begun: int

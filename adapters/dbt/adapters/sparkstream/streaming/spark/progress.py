@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -54,9 +55,8 @@ class LeftOut:
         """Sums of the counts of several micro-batches, with the furthest time."""
         found = list(several)
         furthest = max((one.furthest for one in found if one.furthest), default=None)
-        names = ("late", "ahead", "untimed", "unreadable")
-        late, ahead, untimed, broken = (sum(getattr(one, name) for one in found) for name in names)
-        return cls(late, ahead, untimed, furthest, broken)
+        counts = {name: sum(getattr(one, name) for one in found) for name in ("late", "ahead", "untimed", "unreadable")}
+        return cls(**counts, furthest=furthest)
 
 
 @dataclass(frozen=True)
@@ -217,12 +217,9 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 def bytes_in_words(number: int) -> str:
     """A size as people say it: `3 KB`."""
-    size = float(number)
-    for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024 or unit == "GB":
-            return f"{size:.0f} {unit}" if size >= 10 or size == int(size) else f"{size:.1f} {unit}"
-        size /= 1024
-    raise AssertionError
+    power = min((max(number, 1).bit_length() - 1) // 10, 3)
+    size, unit = number / 1024**power, ("B", "KB", "MB", "GB")[power]
+    return f"{size:.0f} {unit}" if size >= 10 or size == int(size) else f"{size:.1f} {unit}"
 
 
 class Running:
@@ -272,14 +269,10 @@ class Running:
             return str(self._query.status["message"])
 
     def _wait(self) -> None:
-        with spark_errors():
-            try:
-                self._query.awaitTermination(1)
-            except Exception as error:
-                from pyspark.errors import StreamingQueryException
+        from pyspark.errors import StreamingQueryException
 
-                if not isinstance(error, StreamingQueryException):
-                    raise
+        with spark_errors(), suppress(StreamingQueryException):
+            self._query.awaitTermination(1)
 
     def stop(self, patience: float = 60) -> None:
         """Ends the query when the micro-batch that runs has ended; at once when that takes too long."""

@@ -1,8 +1,8 @@
 """Views of the streams that a model reads, under the names in its query, and rows that must move no watermark.
 
-A row whose time is too far ahead of the clock gets the time `NOT_YET` below the watermark and is dropped above it. So
-Spark's report of a micro-batch, which has the earliest time, shows at no cost whether it had such rows. A row without a
-time shows as well: Spark takes NULL for the first of January 1970 there.
+A row whose time is too far ahead of the clock gets the time `NOT_YET` before withWatermark, and is dropped behind it.
+Spark's report of a micro-batch has the earliest time, so it shows whether there were such rows, or rows without a time:
+NULL counts as 1970 there.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class Streams:
                 if flush is not None:
                     from pyspark.sql.types import StructType
 
-                    # With all columns, though the files have one: of a NULL in the query Spark would know that it meets
-                    # no row of a join, and then it doesn't read the marks.
+                    # With all columns, though the files have one: if they were NULL in the query, Spark would see that
+                    # these rows meet no row of a join, and would not read them.
                     stored = [f for f in stream.schema.fields if f.dataType.typeName() not in _NOT_IN_FILES]
                     marks = self._spark.readStream.schema(StructType(stored)).parquet(exactly(flush))
                     stream = stream.unionByName(marks, allowMissingColumns=True)
@@ -195,11 +195,11 @@ class Streams:
                 rows.schema  # noqa: B018  looks for the source, as in `of`
         except StreamingError as error:
             if not (is_question and source.states_columns):
-                if source.without_batch is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
+                if source.batch_advice is None or error.fault.condition in ("", "PATH_NOT_FOUND"):
                     raise
                 raise StreamingError(
                     f"{source.relation} is read as a stream alone, and not by a batch: it is {source.name}\n"
-                    f"  {source.without_batch}"
+                    f"  {source.batch_advice}"
                 ) from error
             with spark_errors(f"can't read {source.relation}"):
                 rows = source.without_rows(self._spark)

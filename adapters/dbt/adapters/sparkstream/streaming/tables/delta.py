@@ -178,7 +178,7 @@ class DeltaTable(LoggedTable):
         clean = True
         for commit in self._commits():
             number = _batch(commit, generation)
-            # What comes after a commit of others is for the next run to say, and later micro-batches are for later.
+            # Stops at the first commit of others, which the next run reports, and at micro-batches after `finished`.
             clean = clean and self._is_own(commit, generation) and (number is None or number <= finished)
             if clean:
                 self._version = int(commit["version"])

@@ -121,7 +121,7 @@ class Sink:
             rows.createOrReplaceTempView(self.closed)
             rows = spark.sql(self.query)
         ends = self.corrections.ends(spark) if self.corrections is not None else []
-        # After an interrupted attempt they are compared with what it has left.
+        # To be compared with what an interrupted attempt has left, to be sent to the topic, or for corrections.
         is_read_again = self._may_be_there(batch) or self.producer is not None or bool(ends)
         rows = rows.persist() if is_read_again else rows
         try:

@@ -14,14 +14,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 
-NUMBERS = Numbers(
-    digits={"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19},
-    literals_by_digits=False,
-    capped=True,
-    beside_float="float",
-    first_of_floats=True,
-    first_of_times=True,
-)
+NUMBERS = Numbers({"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}, is_flink=True)
 """Common types of numbers, and of times with and without a zone, in Flink."""
 
 

@@ -104,13 +104,13 @@ def relation_of(select: FramedSelect) -> Relation:
     pieces: list[tuple[Span, list[str]]] = []
     chosen: list[LastJoin] = []
     for join in select.last_joins:
-        reduced = None if isinstance(join, AsOfJoin) else _reduced(select, join, names)
+        reduced = None if isinstance(join, AsOfJoin) else _reduced(select, join)
         if reduced is None:
             chosen.append(join)
         else:
             pieces.append((join.meta[SPAN], reduced))
     if chosen:
-        return _choosing(select, relation, span, pieces, chosen, tables)
+        return _choosing(select, relation, span, pieces, chosen)
     relation.lines = _lines(select.source, span, pieces)
     if relation.alias and not tables[0].alias_or_name:
         relation.lines[-1] += f" AS {relation.alias}"
@@ -147,7 +147,7 @@ def _loose(select: FramedSelect) -> list[str]:
 
 
 # -- LAST JOIN -----------------------------------------------------------------------------------------
-def _reduced(select: FramedSelect, join: LastJoin, names: list[str]) -> list[str] | None:
+def _reduced(select: FramedSelect, join: LastJoin) -> list[str] | None:
     """Lines of a left join with one row for each key, if ON has only equalities and conditions of the right table."""
     right = name_of(join.this)
     if right is None:
@@ -190,7 +190,6 @@ def _choosing(
     span: Span,
     pieces: list[tuple[Span, list[str]]],
     joins: list[LastJoin],
-    tables: list[exp.Expr],
 ) -> Relation:
     """Joins all matching rows and keeps the last one for every row of the first table."""
     block = select.block

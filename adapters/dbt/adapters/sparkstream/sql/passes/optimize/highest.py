@@ -32,14 +32,14 @@ _TYPES = ("tinyint", "smallint", "int", "bigint", "decimal", "date", "timestamp"
 
 
 @dataclass(frozen=True)
-class _Most:
-    """The query of the highest or lowest values: its columns, in lower case, and the rows' columns that they come from.
+class _Extremes:
+    """The query `SELECT keys, max(of) AS value FROM c GROUP BY keys`, with names in lower case.
 
     Attributes:
-        keys: column -> the rows' column that it groups by.
-        value: the column with the highest or lowest value.
-        of: the rows' column that it is the highest or lowest value of.
-        order: the order in which that value comes first.
+        keys: its key column -> the column of c.
+        value: its column with the maximum, or minimum.
+        of: the column of c that it is of.
+        order: DESC for a maximum, ASC NULLS LAST for a minimum.
     """
 
     keys: dict[str, str]
@@ -113,7 +113,7 @@ def _is_inner(join: exp.Join) -> bool:
     )
 
 
-def _most(relation: exp.Expr, cte: exp.Select) -> _Most | None:
+def _most(relation: exp.Expr, cte: exp.Select) -> _Extremes | None:
     """The highest or lowest values of the groups of a CTE, if that is what a relation is."""
     query = relation.this if isinstance(relation, exp.Subquery) else _grouped(relation)
     if not isinstance(query, exp.Select) or getattr(relation, "alias_column_names", None) or relation.args.get("joins"):
@@ -138,10 +138,10 @@ def _most(relation: exp.Expr, cte: exp.Select) -> _Most | None:
     of = call.expressions[0] if call and order else None
     if order is None or not isinstance(of, exp.Column) or len(of.parts) > 1 or set(keys.values()) != set(grouped):
         return None
-    return _Most(keys, values[0].alias.casefold(), of.name.casefold(), order) if len(grouped) == len(by) else None
+    return _Extremes(keys, values[0].alias.casefold(), of.name.casefold(), order) if len(grouped) == len(by) else None
 
 
-def _joined(source: Source, on: exp.Expr, sides: list[str], most: _Most) -> dict[str, str] | None:
+def _joined(source: Source, on: exp.Expr, sides: list[str], most: _Extremes) -> dict[str, str] | None:
     """The rows' columns that a condition equates with all columns of the highest values; None for another condition.
 
     Returns:

@@ -36,9 +36,9 @@ class _Side:
     """The bounds of a window in each row of a relation.
 
     Attributes:
-        names: the bounds' names in the relation, in lower case.
-        windows: the same for all windows of which one bound tells the other.
-        needed: the bound that tells the other.
+        names: the relation's names for window_start and window_end, in lower case.
+        windows: kind, size and offset of its windows; where they are equal, one bound determines the other.
+        needed: the bound that determines the other: window_end for CUMULATE, else window_start.
     """
 
     names: tuple[str, ...]
@@ -133,7 +133,7 @@ class OneBound:
         return (spans[first][1], spans[last][1]) if place else (spans[first][0], spans[last][0])
 
     def _follows(self, relation: exp.Expr) -> dict[str, str]:
-        """Bound of a relation's windows -> the bound that tells it."""
+        """Bound of a relation's windows -> the bound that determines it, by the relation's names."""
         side = self._side(relation)
         told = dict(zip(BOUNDS, side.names, strict=True)) if side else {}
         return {name: told[side.needed] for bound, name in told.items() if side and bound != side.needed}
