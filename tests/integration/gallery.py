@@ -328,7 +328,7 @@ page prints, or where it prints none, with what Flink 2.2.1 returned. The projec
 A bold ✓ is the way of the model in the gallery.
 
 The only change to a page's SQL is `{{ ref('flink_bid') }}` for `Bid`. All but `macro` need the adapter; `macro` runs on
-plain dbt-spark too. The Python door, `translate(sql, dialect='flink')`, takes every statement as the page has it.
+plain dbt-spark too. In Python, `translate(sql, dialect='flink')`, takes every statement as the page has it.
 
 The models are off in projects that install this package. To see them run:
 

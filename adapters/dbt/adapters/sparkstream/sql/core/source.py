@@ -48,9 +48,14 @@ class Edit:
     level: int = 0
     whole: bool = False
 
+    @classmethod
+    def to(cls, span: Span, text: str, level: int = 0) -> Edit:
+        """An edit to a text that is known."""
+        return cls(span, lambda: text, level)
+
 
 class Kept:
-    """Text of a piece, kept for readers after a larger edit has already taken the piece in."""
+    """The edited text of a piece, for use after an edit around the piece: the source then forgets the edits within."""
 
     def __init__(self, source: Source, span: Span) -> None:
         self.text = ""

@@ -189,7 +189,7 @@ class _Rewriting:
             text = block.text(span, [block.without(index, star, [MARK])])
             if not of and len(names) > 1 and not star.args.get("except_"):
                 text = ", ".join(f"{n}.* EXCEPT ({MARK})" if n == lead else f"{n}.*" for n in names)
-            yield Edit(span, lambda text=text: text)  # type: ignore[misc]
+            yield Edit.to(span, text)
         if passes:
             end = block.projections[-1][1]
             prefix = f"{lead}." if len(names) > 1 else ""

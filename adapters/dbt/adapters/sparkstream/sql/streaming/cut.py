@@ -125,7 +125,7 @@ class Cut:
     def around(self, pieces: list[tuple[Span, str]]) -> Traced:
         """Text of the query with replaced pieces, without the parts that only the stream needs."""
         source = Source(self.source.text, self.source.tokens)
-        source.apply(Edit(span, lambda text=text: text) for span, text in [*pieces, *self._removed()])  # type: ignore[misc]
+        source.apply(Edit.to(span, text) for span, text in [*pieces, *self._removed()])
         return source.traced()
 
     def _removed(self) -> Iterator[tuple[Span, str]]:

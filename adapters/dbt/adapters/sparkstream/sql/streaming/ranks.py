@@ -35,4 +35,4 @@ def without_unread_ctes(tree: exp.Expr, source: Source, streams: Streams) -> Ite
         kept = [cte for cte in with_.expressions if id(cte) in read or not streams.feeds(cte.this)]
         if len(kept) < len(with_.expressions):
             for span, text in with_only([source.span(cte) for cte in kept], with_, source):
-                yield Edit(span, lambda text=text: text)  # type: ignore[misc]
+                yield Edit.to(span, text)

@@ -89,7 +89,7 @@ class Invocations(Rewriter):
             return
         if isinstance(outer, exp.Window) and isinstance(node.parent, (exp.IgnoreNulls, exp.RespectNulls)):
             words = self.source.tokens_in((span[1], self.source.span(outer)[1]))
-            yield Edit((words[0].start, words[2].start), lambda: "")  # IGNORE NULLS, which OVER follows
+            yield Edit.to((words[0].start, words[2].start), "")  # IGNORE NULLS, which OVER follows
         if function.rewrite is None or (name == "ROW" and is_written_by_values(node)):
             return
         rewrite = self._collected(node, span) if name == "COLLECT" else function.rewrite
@@ -134,7 +134,7 @@ class Invocations(Rewriter):
         """Leaves out the ALL of `SUM(ALL x)`, which is the default."""
         inner = self.source.tokens_in(span)[2:4]
         if len(inner) == 2 and inner[0].token_type == TokenType.ALL:
-            yield Edit((inner[0].start, inner[1].start), lambda: "")
+            yield Edit.to((inner[0].start, inner[1].start), "")
 
     def _outer(self, node: exp.Anonymous, kind: FunctionKind) -> exp.Expr | None:
         """The call with its FILTER and OVER; None where WITHIN GROUP or IGNORE NULLS is there, as Flink has neither."""

@@ -47,7 +47,7 @@ class OverWindows(Rewriter):
             start, tokens = self.source.span(own)[0], self.source.tokens
             before = tokens[tokens.at(start) - 1]
             start = start if before.token_type == TokenType.L_PAREN else before.end + 1
-            yield Edit((start, node.meta[INSIDE][1]), lambda: "")
+            yield Edit.to((start, node.meta[INSIDE][1]), "")
 
     def _without_peers(self, node: exp.Window) -> Iterator[Edit]:
         """Empties a RANGE frame without the current row where the key is NULL."""

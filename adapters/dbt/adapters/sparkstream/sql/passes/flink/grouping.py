@@ -35,7 +35,7 @@ class Groupings(Rewriter):
         elif nothing:
             yield from self._one_group(node)
         elif distinct:
-            yield Edit((inner[0].start, inner[1].start), lambda: "")
+            yield Edit.to((inner[0].start, inner[1].start), "")
 
     def _one_group(self, node: exp.Group) -> Iterator[Edit]:
         """`GROUP BY ()` makes one group of all rows, as an aggregate without GROUP BY does."""
@@ -126,7 +126,7 @@ class Groupings(Rewriter):
         for projection in select.expressions:
             if isinstance(projection, exp.Alias) and projection.this == node:
                 alias = self.source.written(projection.args["alias"])
-                yield Edit(self.source.span(node), lambda alias=alias: alias, level=1)  # type: ignore[misc]
+                yield Edit.to(self.source.span(node), alias, level=1)
                 return
         selected = {p.name.casefold() for p in select.expressions if isinstance(p, exp.Column)}
         for key in node.expressions:

@@ -33,7 +33,7 @@ class Hints:
         """Edits that keep the part of each hint that Spark knows."""
         for span, kept, _ in self._found():
             written = f"/*+ {', '.join(kept)} */" if kept else self._between(span)
-            yield Edit(span, lambda written=written: written)  # type: ignore[misc]
+            yield Edit.to(span, written)
 
     def warnings(self) -> Iterator[TranslationWarning]:
         """One warning for each hint comment of which something is left out."""

@@ -42,13 +42,13 @@ class FlinkNames(Rewriter):
                 f"WITH has a query called {node.name}, too, and Spark would take it",
                 "give the query in WITH another name",
             )
-        yield Edit((start, name[0]), lambda: "")
+        yield Edit.to((start, name[0]), "")
 
     @handles(exp.Column)
     def _column(self, node: exp.Column) -> Iterator[Edit]:
         unsaid = default_qualifiers([part.name for part in node.parts[:-1]])
         if unsaid:
-            yield Edit((self.source.span(node.parts[0])[0], self.source.span(node.parts[unsaid])[0]), lambda: "")
+            yield Edit.to((self.source.span(node.parts[0])[0], self.source.span(node.parts[unsaid])[0]), "")
         clock = word(node)
         if clock is not None:
             name = f" AS {node.name}" if isinstance(node.parent, exp.Select) else ""

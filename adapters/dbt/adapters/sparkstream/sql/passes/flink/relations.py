@@ -108,7 +108,7 @@ class Relations(Rewriter):
                 continue
             if names[0].casefold() in variables:
                 path = ".".join([variables[names[0].casefold()], *map(quoted, names[1:])])
-                yield Edit(self.source.span(node), lambda path=path: path)  # type: ignore[misc]
+                yield Edit.to(self.source.span(node), path)
 
     def _variables(self, rows: Unnested) -> dict[str, str]:
         """Name of a column -> its SQL in a filter."""

@@ -222,7 +222,7 @@ class TemporalJoins(Rewriter):
             bare = len(names) == 1 and names[0].casefold() in own
             if qualified or bare:
                 path = ".".join(["__row", *map(quoted, names[qualified:])])
-                yield Edit(self.source.span(column), lambda path=path: path)  # type: ignore[misc]
+                yield Edit.to(self.source.span(column), path)
 
     def _with_version(self, place: Span, of: TemporalJoin) -> str:
         """The left input with the version that is valid at each row's time."""

@@ -125,7 +125,7 @@ class TimeExpressions(Rewriter):
             token = self.source.tokens[i]
             if token.token_type == TokenType.L_PAREN:
                 behind = self.source.tokens.behind(i)
-                yield Edit((token.start, self.source.tokens[behind - 1].end + 1), lambda: "")
+                yield Edit.to((token.start, self.source.tokens[behind - 1].end + 1), "")
 
     def _computed(self, node: exp.Interval, unit: exp.Expr) -> Iterator[Edit]:
         """`INTERVAL n DAY` as a multiple of a constant length."""

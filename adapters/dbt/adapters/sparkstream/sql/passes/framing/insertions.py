@@ -32,4 +32,4 @@ class Insertions:
             closing[end] = behind + closing[end]
         for place in {**closing, **self._appended, **opening}:
             text = closing[place] + self._appended[place] + opening[place]
-            yield Edit((place, place), lambda text=text: text)  # type: ignore[misc]
+            yield Edit.to((place, place), text)

@@ -47,7 +47,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     whole_text,
 )
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
-from dbt.adapters.sparkstream.sql.passes.framing.spelling import edit_to, extent
+from dbt.adapters.sparkstream.sql.passes.framing.spelling import extent
 from dbt.adapters.sparkstream.sql.passes.framing.streams import Stream
 from dbt.adapters.sparkstream.sql.passes.framing.times import (
     is_millis,
@@ -102,7 +102,7 @@ class OpenMLDBSpelling:
         self._times = likely_times(tree)
         yield from self._tokens(self._source.tokens.within(extent(self._source, tree)))
         for places in mode_of_execution(self._source.tokens):
-            yield edit_to((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
+            yield Edit.to((self._source.tokens[places.start - 1].end + 1, self._source.tokens.span(places)[1]), "")
         yield from self._expressions(tree)
         yield from self._grouped(tree)
         self._name_items(tree)
@@ -125,7 +125,7 @@ class OpenMLDBSpelling:
             elif isinstance(node, (exp.Case, exp.If)):
                 self._unified(results(node), node)
             elif isinstance(node, exp.Neg) and self._type(node.this, node) == "boolean":
-                yield edit_to((self._source.span(node)[0], self._source.span(node.this)[0]), "")  # -TRUE is TRUE
+                yield Edit.to((self._source.span(node)[0], self._source.span(node.this)[0]), "")  # -TRUE is TRUE
             else:
                 self._operands(node)
 
@@ -150,16 +150,16 @@ class OpenMLDBSpelling:
                 and ("." in raw or begins_fraction(tokens, i))
                 and raw[-1].isdigit()
             ):
-                yield edit_to(span, f"{raw}D")
+                yield Edit.to(span, f"{raw}D")
             elif token.token_type is TokenType.STRING and following is TokenType.STRING:
                 if tokens[i + 1].start == span[1] and raw[-1] == self._source.text[span[1]]:
-                    yield edit_to((token.end, span[1] + 1), f"\\{raw[-1]}")  # 'it''s' is two texts in Spark 4.0
+                    yield Edit.to((token.end, span[1] + 1), f"\\{raw[-1]}")  # 'it''s' is two texts in Spark 4.0
             elif token.token_type is TokenType.COMMA and following is TokenType.FROM:
-                yield edit_to(span, "")
+                yield Edit.to(span, "")
             elif is_mod(tokens, i):
-                yield edit_to(span, "%")
+                yield Edit.to(span, "%")
             elif token.token_type in _SYMBOLS:
-                yield edit_to(span, _SYMBOLS[token.token_type])
+                yield Edit.to(span, _SYMBOLS[token.token_type])
 
     # -- calls ---------------------------------------------------------------------------------------
     def _call(self, node: exp.Anonymous) -> Iterator[Edit]:
@@ -197,10 +197,10 @@ class OpenMLDBSpelling:
         separator, *joined_values = arguments
         first, *others = map(self._source.span, joined_values)
         if isinstance(separator, exp.Literal):
-            yield edit_to((call[0], first[0]), "concat(")
+            yield Edit.to((call[0], first[0]), "concat(")
             ends = [first[1], *(end for _, end in others)]
             for end, (start, _) in zip(ends, others, strict=False):
-                yield edit_to((end, start), f", {self._source.written(separator)}, ")
+                yield Edit.to((end, start), f", {self._source.written(separator)}, ")
             return
         values = ascii_lowercase.replace("v", "").replace("s", "")[: len(others) + 1]
         if len(values) <= len(others):
@@ -218,7 +218,7 @@ class OpenMLDBSpelling:
         starts = [call[0], *(end for _, end in kept)]
         ends = [*(start for start, _ in kept), call[1]]
         for start, end, text_ in zip(starts, ends, around, strict=True):
-            yield edit_to((start, end), text_)
+            yield Edit.to((start, end), text_)
 
     def _cast(self, node: exp.Cast) -> Iterator[Edit]:
         """CAST(x AS BIGINT) is BIGINT(x)."""
@@ -239,12 +239,12 @@ class OpenMLDBSpelling:
             for token in tokens:
                 word = token.text.upper()
                 if word in SPARK_TYPES and not sized:
-                    yield edit_to((token.start, token.end + 1), SPARK_TYPES[word])
+                    yield Edit.to((token.start, token.end + 1), SPARK_TYPES[word])
         elif len(around) == 1:
-            yield edit_to(whole, around[0])
+            yield Edit.to(whole, around[0])
         else:
-            yield edit_to((whole[0], value[0]), around[0])
-            yield edit_to((value[1], whole[1]), around[1])
+            yield Edit.to((whole[0], value[0]), around[0])
+            yield Edit.to((value[1], whole[1]), around[1])
 
     def _substring(self, node: exp.Substring) -> Iterator[Edit]:
         """SUBSTRING from place 0, or from before the first character, is empty; Spark gives what follows."""
@@ -269,8 +269,8 @@ class OpenMLDBSpelling:
         tokens = self._source.tokens
         first = next((i for i in tokens.within((start, end)) if tokens[i].token_type is TokenType.L_BRACKET), None)
         if first is not None and first <= tokens.at(start) + 1:
-            yield edit_to((start, tokens[first].end + 1), "array(")
-            yield edit_to((end - 1, end), ")")
+            yield Edit.to((start, tokens[first].end + 1), "array(")
+            yield Edit.to((end - 1, end), ")")
 
     # -- operators -----------------------------------------------------------------------------------
     def _operands(self, node: exp.Expr) -> None:

@@ -175,7 +175,7 @@ class Query:
                     "a window with UNION and a join in one SELECT can't have all columns of one table",
                     "name the columns, or put the join in a subquery",
                 )
-            yield Edit((start, self._select.source.span(column.this)[0]), lambda: "")
+            yield Edit.to((start, self._select.source.span(column.this)[0]), "")
 
     # -- the text ------------------------------------------------------------------------------------
     def text(self) -> str:

@@ -22,11 +22,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 
-def edit_to(span: Span, text: str) -> Edit:
-    """An edit to a text that is known."""
-    return Edit(span, lambda: text)
-
-
 def extent(source: Source, tree: exp.Expr) -> Span:
     """Span from the first to the last token of a statement."""
     spans = [node.meta[SPAN] for node in every(tree) if node._meta and SPAN in node.meta]
@@ -54,12 +49,12 @@ class SQLstreamSpelling:
         for elapsed in find(tree, Elapsed):
             behind, end = self._source.span(elapsed.this)[1], self._source.span(elapsed)[1]
             inserted.wrap(self._source.span(elapsed), ("CAST(", ""))
-            yield edit_to((behind, end), f" AS INTERVAL {elapsed.args['units']})")
+            yield Edit.to((behind, end), f" AS INTERVAL {elapsed.args['units']})")
         for call in find(tree, exp.Anonymous):
             # MONOTONIC(x) is x, with a promise that x grows.
             if call.name.upper() == "MONOTONIC" and len(call.expressions) == 1:
                 start = self._source.call_span(call)[0]
-                yield edit_to((start, self._source.span(call.expressions[0])[0]), "(")
+                yield Edit.to((start, self._source.span(call.expressions[0])[0]), "(")
         yield from whole_divisions(self._source, self._resolver, tree, inserted)
         for compared in find(tree, exp.Is, *COMPARISONS):
             for operand in loose_operands(compared):
@@ -76,13 +71,13 @@ class SQLstreamSpelling:
             raw = self._source.text[token.start : token.end + 1]
             span = token.start, token.end + 1
             if token.token_type == TokenType.IDENTIFIER and raw.startswith('"'):
-                yield edit_to(span, backticked(token.text))
+                yield Edit.to(span, backticked(token.text))
             elif token.token_type == TokenType.STRING and ("''" in raw[1:-1] or "\\" in raw):
-                yield edit_to(span, string_literal(token.text))
+                yield Edit.to(span, string_literal(token.text))
             elif is_stream_word(tokens, i):
                 end = tokens[i + 1].start
                 between = self._source.text[token.end + 1 : end]
-                yield edit_to((token.start, end if not between.strip() else token.end + 1), "")
+                yield Edit.to((token.start, end if not between.strip() else token.end + 1), "")
 
     def _names(self, select: exp.Select) -> Iterator[Edit]:
         """EXPR$0 for a column without an alias; one with a window is named by `Frames`."""
@@ -173,7 +168,7 @@ def whole_divisions(source: Source, resolver: Resolver, tree: exp.Expr, inserted
         )
         around = source.text[operator.start - 1], source.text[operator.end + 1]
         word = f"{'' if around[0].isspace() else ' '}DIV{'' if around[1].isspace() else ' '}"
-        yield Edit((operator.start, operator.end + 1), lambda word=word: word)  # type: ignore[misc]
+        yield Edit.to((operator.start, operator.end + 1), word)
         type_ = resolver.type(node, select)
         if type_ != "bigint":  # as DIV is
             inserted.wrap(source.span(node), ("CAST(", f" AS {str(type_).upper()})"))

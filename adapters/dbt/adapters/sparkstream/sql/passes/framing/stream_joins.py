@@ -48,7 +48,7 @@ def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
         for window in windows:
             if window:
                 before = source.tokens[source.tokens.at(window.span[0]) - 1]
-                yield Edit((before.end + 1, window.span[1]), lambda: "")
+                yield Edit.to((before.end + 1, window.span[1]), "")
 
 
 def _length(source: Source, select: exp.Select, window: StreamWindow | None) -> int | None:

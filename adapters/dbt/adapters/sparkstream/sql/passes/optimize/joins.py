@@ -214,7 +214,7 @@ class _Reader:
                 self._used.update(WINDOW_COLUMNS)
                 if star.parent is self._select:
                     both = f"{self._left.alias}.*, {self._right.alias}.*"
-                    yield Edit(self._source.span(star), lambda both=both: both)  # type: ignore[misc]
+                    yield Edit.to(self._source.span(star), both)
 
     def _references(self) -> Iterator[Edit]:
         """The side's alias before each column that has none."""
@@ -226,7 +226,7 @@ class _Reader:
                 side = self._of(column, outputs if clause in ("having", "order") else {}, clause)
                 if side:
                     text = f"{side.alias}.{self._source.written(column)}"
-                    yield Edit(self._source.span(column), lambda text=text: text)  # type: ignore[misc]
+                    yield Edit.to(self._source.span(column), text)
 
     def _of(self, column: exp.Column, outputs: dict[str, exp.Expr], clause: str) -> Side | None:
         """The side whose column a reference means; None if the reference names the side, or means something else.

@@ -121,7 +121,7 @@ class OneBound:
             if _reads(after, side.names[1]):
                 continue
             gone = [self._with_comma(keys, ends[0]), *(self._with_comma(select.expressions, item) for item in items)]
-            yield from (Edit(span, lambda: "") for span in gone if span and None not in gone)
+            yield from (Edit.to(span, "") for span in gone if span and None not in gone)
             return
 
     def _with_comma(self, keys: list[exp.Expr], place: int) -> Span | None:

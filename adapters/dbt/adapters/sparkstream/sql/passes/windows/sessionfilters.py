@@ -156,7 +156,7 @@ class _Chain:
                 text = self._origin(part, level).text
                 is_loose = len(filters) + len(kept) > 2 and isinstance(part, exp.Or)
                 conditions.append(f"({text})" if is_loose else text)
-            yield Edit(block.with_space(block.clauses["where"]), lambda: "")
+            yield Edit.to(block.with_space(block.clauses["where"]), "")
         written = " AND ".join(conditions)
         rows = self.source.span(self.function.this)
         before = self.source.tokens_in((self.source.span(self.function)[0], rows[0]))
