@@ -34,6 +34,12 @@ class TestAsOfJoins(Pairs):
         for join in ("LEFT ASOF JOIN", "LEFT OUTER ASOF JOIN"):
             self.spark(f"SELECT * FROM l {join} r {ON} ORDER BY 1", spark=f"SELECT l.*, r.* FROM {rows} ORDER BY 1")
 
+    def test_a_table_called_as_the_keyword(self) -> None:
+        for table in ("match_condition", "match_condition AS r"):
+            name = table.rpartition(" ")[2]
+            text = translate(f"SELECT 1 FROM l ASOF JOIN {table} MATCH_CONDITION (l.ts >= {name}.ts) ON l.k = {name}.k")
+            assert "as-of join" in text
+
     @pytest.mark.parametrize(
         ("match", "order"),
         [

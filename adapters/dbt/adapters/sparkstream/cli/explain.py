@@ -27,6 +27,12 @@ SAMPLE = 60
 _PATH = click.Path(dir_okay=False, path_type=Path)
 
 
+def _hours(context: click.Context, parameter: click.Parameter, hours: float | None) -> float | None:
+    if hours is not None and not 0 < hours <= 1e6:  # NaN, too, which FloatRange takes
+        raise click.BadParameter(f"{hours} is no number of hours above 0, and at most a million")
+    return hours
+
+
 @click.command()
 @click.argument("subject", metavar="MODEL|FILE", shell_complete=complete_models)
 @dialect_option
@@ -34,12 +40,7 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
 @arrival_option
 @click.option("--rows", type=click.IntRange(min=0), metavar="N", help="Rows that the windows read, for the estimates.")
 @click.option("--keys", type=click.IntRange(min=1), metavar="N", default=1, help="Groups they form beside the windows.")
-@click.option(
-    "--hours",
-    type=click.FloatRange(0, 1e6, min_open=True),
-    metavar="N",
-    help="Hours from the first of the rows to the last.",
-)
+@click.option("--hours", type=float, callback=_hours, metavar="N", help="Hours from the first of the rows to the last.")
 @click.option("--html", type=_PATH, metavar="PATH", help="Write a page with pictures of the windows.")
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @click.option(
@@ -109,8 +110,6 @@ def explain(
         found = _in_project(options, project)
     from dbt.adapters.sparkstream.explain.report import Size
 
-    if hours is not None and not hours > 0:
-        raise click.UsageError(f"--hours {hours} is no length of time")
     size = Size(rows, keys, None if hours is None else hours * 3600)
     for line in found.lines(size):
         click.echo(line)

@@ -10,6 +10,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.sql.core.limits import at_most
+from dbt.adapters.sparkstream.streaming.settings import read_flag
 
 NO_STRATEGY = """\
 an incremental model of windows has to say what becomes of the windows that its table has
@@ -47,9 +48,10 @@ class Options:
         choice = self.config("optimize")
         if choice is None:
             return self.target.optimize
-        if str(choice).lower() not in ("true", "false"):
+        flag = read_flag(choice)
+        if flag is None:
             raise self._error(f"optimize is true or false, and not {choice!r}\n  write optimize=false")
-        return str(choice).lower() == "true"
+        return flag
 
     @property
     def skewed(self) -> bool:

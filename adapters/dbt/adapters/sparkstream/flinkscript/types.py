@@ -132,4 +132,5 @@ def _fields(cursor: Cursor) -> str:
 
 def nullability(cursor: Cursor) -> None:
     """Goes past NULL or NOT NULL."""
-    _ = cursor.takes("NOT", "NULL") or cursor.takes("NULL")
+    if not cursor.takes("NOT", "NULL"):
+        cursor.takes("NULL")

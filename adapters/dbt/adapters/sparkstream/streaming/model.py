@@ -24,6 +24,7 @@ from dbt.adapters.sparkstream.streaming.settings import (
     SWAPPING,
     UPDATE,
     Kind,
+    read_flag,
 )
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
@@ -285,11 +286,10 @@ def _word(given: Mapping[str, Any], name: str) -> str:
 
 def _flag(given: Mapping[str, Any], name: str) -> bool | None:
     value = given.get(name)
-    if value is None or isinstance(value, bool):
-        return value
-    if str(value).lower() in ("true", "false"):
-        return str(value).lower() == "true"
-    raise StreamingError(f"{name} can't be {value!r}\n  write true or false")
+    flag = read_flag(value)
+    if flag is None and value is not None:
+        raise StreamingError(f"{name} can't be {value!r}\n  write true or false")
+    return flag
 
 
 _READERS: Mapping[Kind, Callable[[Mapping[str, Any], str], Any]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 
@@ -25,6 +26,11 @@ OFF = "off"
 
 PROCESSING_TIME = "processing_time"
 AVAILABLE_NOW = "available_now"
+
+
+def read_flag(value: Any) -> bool | None:
+    """True or False, also as the text that Jinja gives; None for anything else."""
+    return {"true": True, "false": False}.get(str(value).lower())
 
 
 class Kind(Enum):

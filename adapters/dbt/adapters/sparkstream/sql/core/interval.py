@@ -138,7 +138,7 @@ class Interval:
             sign, number = (amount[0], amount[1:]) if amount[0] in "+-" else ("", amount)
             if " " in number.strip():
                 raise IntervalError(
-                    f"{amount.strip()!r} is not a number", "write it without a space, such as '10 minutes'"
+                    f"{amount.strip()!r} is not a number", "write its digits together, such as '10 minutes'"
                 )
             total += cls.of(sign + number.strip(), unit)
         return total

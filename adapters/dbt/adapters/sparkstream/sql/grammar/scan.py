@@ -166,8 +166,9 @@ def is_matched(tokens: Tokens, asof: int) -> bool:
         asof: the place of ASOF.
     """
     for i in tokens.level(asof + 2):
-        if tokens[i].text.upper() == MATCH_CONDITION and i + 1 < len(tokens):
-            return tokens[i + 1].token_type is TokenType.L_PAREN
+        following = tokens[i + 1].token_type if i + 1 < len(tokens) else None
+        if tokens[i].text.upper() == MATCH_CONDITION and following is TokenType.L_PAREN:
+            return True
         if tokens[i].token_type in _IN_JOIN:
             return False
     return False

@@ -82,7 +82,7 @@ def session_edits(source: Source, function: WindowFunction, select: exp.Select) 
         bound = _BOUNDS.get(column.name.casefold())
         if bound and enclosing(column, exp.Group) is not group:
             alias = f" AS {column.name}" if column.parent is select else ""
-            yield Edit(source.span(column), lambda text=bound + alias: text)  # type: ignore[misc]
+            yield Edit.to(source.span(column), bound + alias)
 
 
 def named(select: exp.Select, bound: str) -> tuple[str, ...]:

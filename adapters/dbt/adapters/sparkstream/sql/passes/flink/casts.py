@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from string import hexdigits
 
 from sqlglot import exp
@@ -232,7 +231,7 @@ class Literals(Rewriter):
         elif set("\\'") & set(node.name):
             for token in self.source.tokens_in(self.source.span(node)):
                 if token.token_type == TokenType.STRING and set("\\'") & set(token.text):
-                    yield Edit((token.start, token.end + 1), partial(string_literal, token.text))
+                    yield Edit.to((token.start, token.end + 1), string_literal(token.text))
 
     def _fraction(self, node: exp.Literal) -> Iterator[Edit]:
         """Casts a constant such as 0.5, alone or with exact numbers: its 0 is a digit to Flink, and none to Spark."""

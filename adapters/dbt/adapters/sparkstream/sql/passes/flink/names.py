@@ -125,7 +125,7 @@ def event_times(tree: exp.Expr, source: Source, event_time_of: EventTimeOf) -> I
             first, last = tables[0].parts[0], tables[0].parts[-1]
             time = event_time_of(source.text[source.span(first)[0] : source.span(last)[1]])
             if time is not None:
-                yield Edit(source.span(name), lambda time=time: named(time))  # type: ignore[misc]
+                yield Edit.to(source.span(name), named(time))
 
 
 def _read(within: exp.Expr | None) -> Iterator[tuple[str, exp.Table | None]]:

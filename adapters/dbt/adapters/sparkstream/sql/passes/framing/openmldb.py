@@ -63,8 +63,8 @@ _NUMERIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Bitwise
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In)
 Sides = list[tuple[exp.Expr, "str | None"]]
 """Operands of an operator, or of IN and BETWEEN, with their types."""
-_ONE_OF = frozenset(name for name, returns in OPENMLDB.functions.items() if returns is one_of)
-"""Functions that give one of their arguments."""
+_CHOOSING = {name: 0 for name, returns in OPENMLDB.functions.items() if returns is one_of} | {"NVL2": 1}
+"""Function that gives one of its arguments -> how many others are before these."""
 _SYMBOLS = {TokenType.XOR: "<>", TokenType.DAMP: "AND"}
 _TO_MILLIS = ("unix_millis(", ")")
 _WHOLE = Frame(Kind.ROWS, None, 0)
@@ -166,8 +166,8 @@ class OpenMLDBSpelling:
         name = node.name.upper()
         function = SCALARS.get(name)
         arguments = node.expressions
-        if name in _ONE_OF or name == "NVL2":
-            self._unified(arguments[name == "NVL2" :], node)
+        if name in _CHOOSING:
+            self._unified(arguments[_CHOOSING[name] :], node)
         if function is None and name not in CONVERSIONS:
             return
         types = [self._type(argument, node) for argument in arguments]

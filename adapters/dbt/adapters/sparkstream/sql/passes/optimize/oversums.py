@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from sqlglot import exp
 
@@ -165,7 +164,7 @@ class OverSums:
             self.found.append((frame, None))
             for each in sums:
                 text = each.sql(definitions.name("__come", each.come), definitions.name("__gone", each.gone))
-                yield Edit(each.place, partial(str, text))
+                yield Edit.to(each.place, text)
         if definitions is not None:
             yield definitions.edit()
 
