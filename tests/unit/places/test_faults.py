@@ -135,12 +135,13 @@ def test_a_stream() -> None:
         f"[STREAM_FAILED] {words.replace(cause, proxy)}",
         f"(STREAM_FAILED) {worker}",
         f"[STREAM_FAILED] {words.replace(cause, worker)}",
+        f"{proxy}\n\n=== Streaming Query ===\nIdentifier: x\nPlan: a / 0",
         f"(STREAM_FAILED) {worker}\n\nJVM stacktrace:\norg.X: {cause}\n\tat org.X.y(X.scala:1)\n SQLSTATE: 38000",
     ):
         fault = Fault("STREAM_FAILED", message).root
         assert fault.condition == "DIVIDE_BY_ZERO"
         assert fault.spot == Spot(2, 7, 5, "a / 0")
-        assert PYTHON_TRACE not in readable(fault)
+        assert PYTHON_TRACE not in readable(fault) and "Plan" not in readable(fault)
 
 
 def test_a_source_that_fails_at_the_start_of_a_stream() -> None:

@@ -148,7 +148,7 @@ class Fault:
             cause = cause if failed else self.message  # of a source that fails at its start, as Delta's do
             cause = cause.rpartition(STREAMING_QUERY)[0] or cause
             below = Fault.of(cause.rstrip().removesuffix(STREAM_FAILED))
-            if failed or below.condition not in ("", self.condition):
+            if failed or below.condition not in ("", self.condition) or below.raised is not None:
                 return below.root
         if (raised := self.raised) is not None:
             exception, _, words = raised.partition(": ")
