@@ -47,7 +47,7 @@ def test_parts_of_names() -> None:
     assert str(relation().without_identifier()) == "shop"
     assert str(lake.incorporate(path={"identifier": "asks"})) == "lake.shop.asks"
     assert str(lake.replace_path(database=None)) == "shop.bids"
-    assert str(lake.replace(limit=0)).startswith("(select * from lake.shop.bids where false")
+    assert str(lake.replace(limit=0)).startswith("(select * from lake.shop.bids where false)")
 
 
 @pytest.mark.parametrize(

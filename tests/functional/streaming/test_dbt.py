@@ -246,11 +246,13 @@ def test_nothing_streams_without_the_adapter(make_project: Callable[..., Project
 def test_empty_makes_the_table_only(make_project: Callable[..., Project]) -> None:
     schema = "sources:\n  - name: raw\n    schema: '{{ target.schema }}'\n    tables: [{name: bid}]\n"
     schema += "models:\n  - name: bids\n    data_tests: [no_late_rows]\n"
-    shop = make_project({"models/bids.sql": BIDS, "models/schema.yml": schema})
+    staged = "{{ config(event_time='bidtime') }} select * from {{ source('raw', 'bid') }}"
+    models = {"models/bids.sql": BIDS.replace("source('raw', 'bid')", "ref('staged')"), "models/staged.sql": staged}
+    shop = make_project({**models, "models/schema.yml": schema})
     shop.sql("create schema if not exists {}")
     shop.sql("create table {}.bid (bidtime timestamp, price double, item string) using parquet")
     bids(shop, ("08:05:00", 4, "A"), ("08:25:00", 9, "C"))
     shop.dbt("build", "--empty")  # nobody has made sparkstream_runs yet
     assert shop.rows(TOTALS) == []
-    shop.dbt("build")
+    shop.dbt("build")  # the staging view has other SQL now
     assert shop.rows(TOTALS) == [("08:00", "A", 4.0)]

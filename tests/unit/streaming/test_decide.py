@@ -75,6 +75,7 @@ def due(
 
 
 RUN = Holder("r", "h", 1, 0.0)
+UNREAD = {"answers": Answers(recorded=Recorded(-1, -1, NOTHING_YET)), "ledger": {"batch": -1}}
 BEGUN = Recorded(5, 4, NOTHING_YET)
 
 
@@ -120,6 +121,11 @@ def test_without_the_lease_only_nothing_is_certain(given: dict[str, Any], expect
         ({"wanted": {"definition": OTHER}, "on_query_change": "rebuild"}, Due.REBUILD),
         ({"wanted": {"definition": OTHER}, "on_query_change": "swap"}, Due.SWAP),
         ({"wanted": {"definition": OTHER}, "on_query_change": "continue"}, Due.MORE),
+        # Nothing was read, so nothing is lost.
+        ({"wanted": {"definition": OTHER}, **UNREAD}, Due.REBUILD),
+        ({"wanted": {"definition": OTHER}, **UNREAD, "on_query_change": "continue"}, Due.REBUILD),
+        ({**UNREAD, "ledger": {"batch": -1, "sources": {"bid": "elsewhere"}}}, Due.REBUILD),
+        (UNREAD, Due.MORE),
     ],
 )
 def test_with_the_lease(given: dict[str, Any], expected: Due) -> None:

@@ -34,6 +34,12 @@ class SparkStreamRelation(SparkRelation):
         """The name in SQL; dbt-spark's method refuses a name of three parts."""
         return BaseRelation.render(self)
 
+    def render_limited(self) -> str:
+        """The relation, or a subquery on it with `--empty`: without dbt's LIMIT 0, as no view with LIMIT streams."""
+        if self.limit != 0:
+            return super().render_limited()
+        return f"(select * from {self.render()} where false){self._render_limited_alias()}"
+
     def _render_event_time_filtered(self, event_time_filter: EventTimeFilter) -> str:
         """SQL condition for a batch's rows, in wall-clock times as windows have; dbt's method writes times in UTC."""
         edges = ((">=", event_time_filter.start), ("<", event_time_filter.end))
