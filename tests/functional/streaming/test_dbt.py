@@ -126,6 +126,14 @@ def test_a_streaming_model_is_a_model(make_project: Callable[..., Project]) -> N
     shown = shop.dbt("show", "--select", "bids", "--limit", "50").results[0].agate_table
     assert len(shown) == 6
 
+    # Cloned into another schema, it is a view of the table, which has one column more than the contract.
+    state = (shop.folder / "target" / "manifest.json").read_text()
+    shop.write({"state/manifest.json": state})
+    shop.write({"models/bids.sql": BIDS.replace("config(", "config(schema='clones', ")})
+    shop.dbt("clone", "--select", "bids", "--state", "state")
+    assert shop.rows("select count(micro_batch) from {}_clones.bids") == [(4,)]
+    shop.write({"models/bids.sql": BIDS})
+
     # A full refresh reads all rows again, of which none is late now.
     [anew] = shop.dbt("run", "--select", "bids", "--full-refresh").results
     assert "late" not in anew.message
