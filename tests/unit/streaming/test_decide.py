@@ -142,6 +142,9 @@ def test_another_query_is_refused_with_what_has_changed() -> None:
     with pytest.raises(StreamingError, match=r"these have changed .*rows of the old query\n  .*id > 1") as refused:
         due(wanted={"definition": OTHER})
     assert "on_query_change='continue'" in str(refused.value)
+    with pytest.raises(StreamingError, match="these have changed") as refused:
+        due(wanted={"definition": replace(OTHER, sources=(source_of("bid", "db.ask"),))})
+    assert "'continue'" not in str(refused.value)
     with pytest.raises(StreamingError, match="half done by the old query") as refused:
         due(wanted={"definition": OTHER, "has_state": True})
     assert "'continue'" not in str(refused.value)

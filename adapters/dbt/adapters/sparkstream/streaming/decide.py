@@ -187,7 +187,7 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Stand
                 )
             told = "the query has changed: going on, with rows of the new one"
         elif config.on_query_change == "fail":
-            raise StreamingError(_what_changed(wanted, facts))
+            raise StreamingError(_what_changed(ledger, wanted, facts))
         else:
             due = Due.of(config.on_query_change)
             where = " in staging" if due is Due.SWAP else ""
@@ -206,7 +206,7 @@ def _is_unread(ledger: Ledger, facts: Standing) -> bool:
     return ledger.batch < 0 and facts.recorded.begun < 0
 
 
-def _what_changed(wanted: Wanted, facts: Standing) -> str:
+def _what_changed(ledger: Ledger, wanted: Wanted, facts: Standing) -> str:
     """Error message about a changed query: its changes, and what to do."""
     listed = _changes(wanted, facts)
     cause = (
@@ -214,16 +214,15 @@ def _what_changed(wanted: Wanted, facts: Standing) -> str:
         if listed
         else "the query, its columns, its sources, its watermark or the time zone have changed"
     )
-    way = f"{REBUILD}, or write config(on_query_change='rebuild')"
-    if wanted.has_state:
-        return (
-            f"{cause} since the table was made, and windows half done by the old query can't be ended by the new one\n"
-            f"{listed}  {way}"
-        )
-    return (
-        f"{cause} since the table was made, which has rows of the old query\n{listed}  {way}\n"
-        f"  for rows of the new query from now on, write config(on_query_change='{CONTINUE}')"
+    harm = (
+        "and windows half done by the old query can't be ended by the new one"
+        if wanted.has_state
+        else "which has rows of the old query"
     )
+    way = f"{REBUILD}, or write config(on_query_change='rebuild')"
+    if _why_not(ledger, wanted, facts) is None:
+        way += f"\n  for rows of the new query from now on, write config(on_query_change='{CONTINUE}')"
+    return f"{cause} since the table was made, {harm}\n{listed}  {way}"
 
 
 def _changes(wanted: Wanted, facts: Standing) -> str:
