@@ -188,6 +188,8 @@ class TestInit:
         (tmp_path / "file").write_text("mine")
         assert run("init", tmp_path / "file").stderr == f"{tmp_path / 'file'} is a file{hint}"
         assert run("init", tmp_path / "file" / "shop").stderr.endswith("can't be written: Not a directory\n")
+        long = tmp_path / ("a" * 300)
+        assert run("init", long).stderr == f"{long}: File name too long\n"
 
     def test_the_feeder_writes_the_next_hour(self, tmp_path: Path) -> None:
         run("init", tmp_path / "shop")

@@ -18,7 +18,18 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
-    """A group whose help has the whole first sentence of each command; click cuts it to a line."""
+    """A group whose help has the whole first sentence of each command; click cuts it to a line.
+
+    A file that can't be read or written ends a command in words, as on a full disk.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # click ends quietly where nobody reads on
+        except OSError as error:
+            fail(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)]

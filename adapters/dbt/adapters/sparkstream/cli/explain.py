@@ -167,9 +167,6 @@ def _why_nothing(report: Report) -> list[str]:
 
 
 def _save(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        fail(f"can't write {path}: {error.strerror}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
     click.echo(f"wrote {path}", err=True)
