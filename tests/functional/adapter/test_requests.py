@@ -51,6 +51,11 @@ from (
     from {{ ref('trades') }}
 ) as f
 """
+STREAM = """\
+{{ config(materialized='streaming_incremental', event_time='ts', watermark='1 second', sql_dialect='openmldb') }}
+SELECT id, sum(qty) OVER w AS total FROM {{ stream(ref('trades')) }}
+WINDOW w AS (PARTITION BY sym ORDER BY ts ROWS_RANGE BETWEEN 5s PRECEDING AND CURRENT ROW)
+"""
 GROUPED = "select sym, count(*) as n from {{ ref('trades') }} group by sym"
 ROW = {"id": 9, "sym": "A", "ts": "2024-03-01 10:00:02", "qty": 100, "seq": None}
 
@@ -66,6 +71,7 @@ def shop(make_project: Callable[..., Project]) -> Project:
             "models/features.sql": FEATURES,
             "models/with_quotes.sql": UNION,
             "models/nested.sql": NESTED,
+            "models/stream.sql": STREAM,
             "models/grouped.sql": GROUPED,
         }
     )
@@ -112,6 +118,10 @@ def test_union_and_star_in_window_sql(shop: Project) -> None:
 
 def test_a_query_around(shop: Project) -> None:
     assert answers(shop, "nested", ROW) == [{"id": 9, "total": 160, "doubled": 320}]
+
+
+def test_a_streaming_model_reads_what_is_there(shop: Project) -> None:
+    assert answers(shop, "stream", ROW) == [{"id": 9, "total": 170}]
 
 
 def test_rows_of_a_file(shop: Project) -> None:

@@ -132,8 +132,9 @@ class StreamingModels:
 
     @property
     def _shown(self) -> bool:
-        """True if models are shown and not run: in `dbt show`, and while this thread records the SQL of nodes."""
-        return dbtflags.which() == "show" or self._adapter.connections.notes is not None
+        """True if models are shown and not run: in `dbt show`, a request, and while this thread records nodes' SQL."""
+        connections = self._adapter.connections
+        return dbtflags.which() == "show" or connections.notes is not None or connections.request is not None
 
     def compiled(self, node: Any, sql: str) -> str:
         """Compiled SQL of a streaming model that can stream; its plan in `dbt compile` and `dbt docs generate`."""
