@@ -91,6 +91,11 @@ class JsonConstructor(exp.Expression, exp.Func):
     arg_types = {"expressions": True, "kind": True, "absent": True}
 
 
+def has_more(node: exp.Expr, *known: str) -> bool:
+    """True if a node has other parts than some: other clauses of a query, or more behind a table's name."""
+    return any(value for name, value in node.args.items() if name not in known)
+
+
 def is_row(node: exp.Expr | None) -> bool:
     """True if a value is written `ROW(1, 2)`."""
     return isinstance(node, exp.Anonymous) and node.name.upper() == "ROW"

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
-from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, relations
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Tumble, Window, WindowFunction, window_functions
@@ -170,8 +170,7 @@ def _inputs(node: exp.Expr) -> list[exp.Expr]:
     select = enclosing(node, exp.Select) if isinstance(node, exp.Window) else node
     if not isinstance(select, exp.Select):
         return [node.this] if isinstance(node, LastJoin) else []
-    from_ = select.args.get("from_")
-    return [*([from_] if from_ else []), *(join.this for join in select.args.get("joins") or [])]
+    return relations(select)
 
 
 def _time(literal: exp.Expr) -> datetime | None:

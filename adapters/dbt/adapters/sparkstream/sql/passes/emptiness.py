@@ -12,13 +12,13 @@ from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte
-from dbt.adapters.sparkstream.sql.core.nodes import results
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item
+from dbt.adapters.sparkstream.sql.core.nodes import has_more, results
 
 TURN = timedelta(hours=3)
 """Largest turn of a clock, forward or back."""
 
-_NAMED = {"this", "db", "catalog", "alias"}
+_NAMED = ("this", "db", "catalog", "alias")
 _SETS = (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)
 _SCALARS = frozenset(
     """current_timezone from_csv make_timestamp_ntz monotonically_increasing_id named_struct pmod raise_error
@@ -58,7 +58,7 @@ class _Emptiness:
 
     def of_query(self, node: exp.Expr) -> bool:
         if isinstance(node, exp.Subquery):
-            return not _has_more(node, {"this", "alias", "with_"}) and self.of_query(node.this)
+            return not has_more(node, "this", "alias", "with_") and self.of_query(node.this)
         if isinstance(node, exp.SetOperation):
             left = self.of_query(node.left)
             if isinstance(node, exp.Except):
@@ -68,14 +68,14 @@ class _Emptiness:
         return isinstance(node, exp.Select) and not _has_row_of_nothing(node) and self._of_select(node)
 
     def _of_select(self, select: exp.Select) -> bool:
-        from_ = select.args.get("from_")
-        if from_ is None:
+        first = from_item(select)
+        if first is None:
             return False
-        if _is_base(from_.this):
+        if _is_base(first):
             read = _read(select)
             empty = read is not None and self._is_empty(read)
         else:
-            empty = self._of_relation(from_.this)
+            empty = self._of_relation(first)
         for join in select.args.get("joins") or []:
             if join.method not in ("", "NATURAL"):
                 return False
@@ -94,12 +94,8 @@ class _Emptiness:
         if isinstance(node, exp.Table) and not _is_base(node):
             cte = find_cte(node)
             recursive = cte is not None and cte.parent is not None and cte.parent.args.get("recursive")
-            return cte is not None and not recursive and not _has_more(node, _NAMED) and self.of_query(cte.this)
+            return cte is not None and not recursive and not has_more(node, *_NAMED) and self.of_query(cte.this)
         return isinstance(node, exp.Subquery) and self.of_query(node)
-
-
-def _has_more(node: exp.Expr, known: set[str]) -> bool:
-    return any(value for key, value in node.args.items() if key not in known)
 
 
 def _is_base(node: exp.Expr) -> bool:
@@ -132,7 +128,7 @@ def _aggregates(call: exp.Func) -> bool:
 def _read(select: exp.Select) -> Read | None:
     """Range of time that a SELECT reads of a table, by its WHERE; None without bounds."""
     table, where = select.args["from_"].this, select.args.get("where")
-    if select.args.get("joins") or where is None or _has_more(table, _NAMED):
+    if select.args.get("joins") or where is None or has_more(table, *_NAMED):
         return None
     found: dict[str, dict[type, datetime | None]] = {}
     for term in conjuncts(where.this):

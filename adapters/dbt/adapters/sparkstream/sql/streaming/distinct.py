@@ -29,6 +29,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import has_more
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import key_parts
@@ -62,7 +63,7 @@ def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> No
         TranslationError: what it is, and what to write instead.
     """
     group = select.args["group"]
-    if any(value for name, value in group.args.items() if name != "expressions"):
+    if has_more(group, "expressions"):
         raise source.error(
             Block(source, select).clauses["group"],
             "GROUP BY ALL and WITH ROLLUP don't stream beside DISTINCT values",

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.names.scope import from_item
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Session, WindowFunction
@@ -92,10 +93,9 @@ def named(select: exp.Select, bound: str) -> tuple[str, ...]:
 
 
 def _relation(select: exp.Select) -> exp.Expr | None:
-    from_ = select.args.get("from_")
-    if from_ is None or select.args.get("joins") or select.args.get("laterals"):
+    relation = from_item(select)
+    if select.args.get("joins") or select.args.get("laterals"):
         return None
-    relation = from_.this
     return relation.this if isinstance(relation, exp.Table) else relation
 
 

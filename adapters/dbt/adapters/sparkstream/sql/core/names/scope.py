@@ -214,19 +214,22 @@ def _within(column: Column, names: list[str]) -> list[Column]:
     return [column]
 
 
-def from_item(select: exp.Select) -> exp.Expr | None:
+def from_item(select: exp.Expr) -> exp.Expr | None:
     """First relation in a query's FROM; None without FROM."""
     from_ = select.args.get("from_")
     return from_.this if from_ else None
 
 
+def relations(select: exp.Expr) -> list[exp.Expr]:
+    """Relations in a query's FROM and joins; a join in parentheses is one of them."""
+    first = from_item(select)
+    return [*([first] if first else []), *(join.this for join in select.args.get("joins") or [])]
+
+
 @once
 def sources(select: exp.Select) -> list[exp.Expr]:
     """Relations in a query's FROM and joins, also in parentheses: `t JOIN (s JOIN n ON ...) ON ...`."""
-    from_ = select.args.get("from_") or select.args.get("from")
-    found = [from_.this] if from_ else []
-    found += [j.this for j in select.args.get("joins") or []]
-    return [inner for relation in found for inner in joined(relation)]
+    return [inner for relation in relations(select) for inner in joined(relation)]
 
 
 def joined(relation: exp.Expr) -> list[exp.Expr]:
@@ -245,10 +248,8 @@ def _is_join(relation: exp.Expr) -> bool:
 
 def joins_of(node: exp.Expr) -> list[exp.Join]:
     """The joins of a query's FROM, also those within parentheses."""
-    from_ = node.args.get("from_") or node.args.get("from")
     found: list[exp.Join] = list(node.args.get("joins") or [])
-    around = [*([from_.this] if from_ else []), *(join.this for join in found)]
-    around += [node.this] if _is_join(node) else []
+    around = [*relations(node), *([node.this] if _is_join(node) else [])]
     return found + [join for relation in around if not isinstance(relation, exp.Select) for join in joins_of(relation)]
 
 
@@ -289,7 +290,7 @@ def find_cte(table: exp.Table) -> exp.CTE | None:
     left: exp.Expr | None = None
     node = enclosing_such(table, _brings_names)
     while node is not None:
-        with_ = node.parent if isinstance(node, exp.CTE) else _with(node)
+        with_ = node.parent if isinstance(node, exp.CTE) else node.args.get("with_")
         found = _first_of(with_).get(name) if isinstance(with_, exp.With) and with_ is not left else None
         # Within a CTE only the CTEs before it are in scope.
         if found is not None and not (isinstance(node, exp.CTE) and (found.index or 0) >= (node.index or 0)):
@@ -301,11 +302,7 @@ def find_cte(table: exp.Table) -> exp.CTE | None:
 
 def _brings_names(node: exp.Expr) -> bool:
     """True if a node has names of CTEs in scope by itself: it is a CTE of a WITH, or a query that has a WITH."""
-    return isinstance(node.parent, exp.With) if isinstance(node, exp.CTE) else _with(node) is not None
-
-
-def _with(node: exp.Expr) -> exp.Expr | None:
-    return node.args.get("with_") or node.args.get("with")
+    return isinstance(node.parent, exp.With) if isinstance(node, exp.CTE) else node.args.get("with_") is not None
 
 
 @once

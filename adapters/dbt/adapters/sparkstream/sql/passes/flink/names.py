@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.sql.core.literals import named, quoted
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT
 from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers, is_called, output_name
-from dbt.adapters.sparkstream.sql.core.names.scope import Column, find_cte, merged_names, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import Column, find_cte, from_item, merged_names, relations, sources
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
@@ -133,13 +133,11 @@ def _read(within: exp.Expr | None) -> Iterator[tuple[str, exp.Table | None]]:
     if isinstance(within, WindowFunction):
         yield "", _table(within.this)
     elif isinstance(within, exp.Select):
-        from_ = within.args.get("from_")
-        for item in [from_, *(within.args.get("joins") or ())]:
-            if item is not None:
-                yield item.this.alias_or_name, _table(item.this)
+        for item in relations(within):
+            yield item.alias_or_name, _table(item)
 
 
-def _table(item: exp.Expr) -> exp.Table | None:
+def _table(item: exp.Expr | None) -> exp.Table | None:
     """The table whose columns a relation passes on with all others; None for another relation."""
     if isinstance(item, exp.Table) and isinstance(item.this, WindowFunction):
         item = item.this
@@ -153,6 +151,5 @@ def _table(item: exp.Expr) -> exp.Table | None:
     if isinstance(item, exp.Subquery):
         return _table(item.this)
     if isinstance(item, exp.Select) and item.is_star and not item.args.get("joins"):
-        from_ = item.args.get("from_")
-        return None if from_ is None else _table(from_.this)
+        return _table(from_item(item))
     return None

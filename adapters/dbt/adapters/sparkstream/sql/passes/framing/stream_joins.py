@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
-from dbt.adapters.sparkstream.sql.core.names.scope import name_of
+from dbt.adapters.sparkstream.sql.core.names.scope import from_item, name_of, relations
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import STREAM_WINDOW, StreamWindow
@@ -27,11 +27,9 @@ _HINT = "write FROM a OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS a JOIN b OVER 
 def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
     """The edits of the joins of streams that have windows."""
     for select in find(tree, exp.Select):
-        from_ = select.args.get("from_") or select.args.get("from")
-        joins = select.args.get("joins") or []
-        if not from_:
+        if from_item(select) is None:
             continue
-        tables = [from_.this, *(join.this for join in joins)]
+        tables, joins = relations(select), select.args.get("joins") or []
         windows = [table.meta.get(STREAM_WINDOW) for table in tables]
         given = next(((t, w) for t, w in zip(tables, windows, strict=True) if w), None)
         if given is None:

@@ -10,7 +10,8 @@ from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_agg
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name
-from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, from_item
+from dbt.adapters.sparkstream.sql.core.nodes import has_more
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import LTZ
@@ -130,14 +131,13 @@ class WindowAggregate:
 
 def read_by(select: exp.Select) -> tuple[WindowFunction, str] | None:
     """The window function that a SELECT reads, and its alias; None where it reads anything else, or more."""
-    from_ = select.args.get("from_")
-    relation = from_.this if from_ else None
+    relation = from_item(select)
     if isinstance(relation, WindowFunction):
         return relation, ""
     if not isinstance(relation, exp.Table) or not isinstance(relation.this, WindowFunction):
         return None
     alias = relation.args.get("alias")
-    if any(v for k, v in relation.args.items() if k not in ("this", "alias")) or (alias and alias.args.get("columns")):
+    if has_more(relation, "this", "alias") or (alias and alias.args.get("columns")):
         return None
     return relation.this, alias.this.sql("spark") if alias else ""
 

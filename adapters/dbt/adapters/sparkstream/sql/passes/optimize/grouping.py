@@ -10,6 +10,7 @@ from math import prod
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns
+from dbt.adapters.sparkstream.sql.core.nodes import has_more
 from dbt.adapters.sparkstream.sql.core.tree import once
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
@@ -102,7 +103,7 @@ class Names:
 def plain_keys(select: exp.Select) -> list[exp.Expr] | None:
     """Keys that a query groups by; None where it groups rows in several ways or none, or by ALL."""
     group = select.args.get("group")
-    if group is None or any(v for k, v in group.args.items() if k != "expressions") or group.find(*SETS):
+    if group is None or has_more(group, "expressions") or group.find(*SETS):
         return None
     return group.expressions
 
@@ -120,7 +121,7 @@ def read_grouping(select: exp.Select, names: Names, rows: Columns, identity: fro
     group = select.args.get("group")
     if group is None:
         raise NoRule("it doesn't group by the window")
-    if any(value for name, value in group.args.items() if name != "expressions"):
+    if has_more(group, "expressions"):
         raise NoRule("GROUP BY ALL, WITH ROLLUP and the like aren't read by any rule; name the columns")
     sets = [tuple(_resolved(node, select, names, rows) for node in one) for one in alternatives(group)]
     keys: dict[str, GroupKey] = {}

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item, sources
+from dbt.adapters.sparkstream.sql.core.nodes import has_more
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
@@ -57,15 +58,9 @@ def by_rank(
         follows_of: gives, for a relation, its columns -> those that they follow from, in lower case.
     """
     [join, *more] = select.args.get("joins") or [None]
-    rows = select.args["from_"].this if select.args.get("from_") else None
+    rows = from_item(select)
     cte = _grouped(rows)
-    if (
-        rows is None
-        or more
-        or cte is None
-        or not _is_inner(join)
-        or any(select.args.get(k) for k in ("laterals", "pivots"))
-    ):
+    if rows is None or cte is None or more or not _is_inner(join) or any(map(select.args.get, ("laterals", "pivots"))):
         return []
     most = _most(join.this, cte)
     sides = [relation.alias_or_name.casefold() for relation in (rows, join.this)]
@@ -96,7 +91,7 @@ def by_rank(
 
 def _grouped(rows: exp.Expr | None) -> exp.Select | None:
     """The query of a CTE that is read under its own columns' names, if it has groups."""
-    if not isinstance(rows, exp.Table) or any(v for k, v in rows.args.items() if k not in ("this", "alias")):
+    if not isinstance(rows, exp.Table) or has_more(rows, "this", "alias"):
         return None
     cte = find_cte(rows)
     query = cte.this if cte and not cte.alias_column_names and not rows.alias_column_names else None
@@ -104,13 +99,8 @@ def _grouped(rows: exp.Expr | None) -> exp.Select | None:
 
 
 def _is_inner(join: exp.Join) -> bool:
-    known = ("this", "on", "kind")
-    return (
-        not isinstance(join, LastJoin)
-        and join.kind in ("", "INNER")
-        and bool(join.args.get("on"))
-        and not any(v for k, v in join.args.items() if k not in known)
-    )
+    plain = not isinstance(join, LastJoin) and join.kind in ("", "INNER")
+    return plain and bool(join.args.get("on")) and not has_more(join, "this", "on", "kind")
 
 
 def _most(relation: exp.Expr, cte: exp.Select) -> _Extremes | None:
@@ -119,7 +109,7 @@ def _most(relation: exp.Expr, cte: exp.Select) -> _Extremes | None:
     if not isinstance(query, exp.Select) or getattr(relation, "alias_column_names", None) or relation.args.get("joins"):
         return None
     by = plain_keys(query)
-    if by is None or any(v for k, v in query.args.items() if k not in ("expressions", "from_", "group")):
+    if by is None or has_more(query, "expressions", "from_", "group"):
         return None
     [rows, *more] = sources(query)
     if more or _grouped(rows) is not cte:

@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, sources
+from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, from_item, sources
+from dbt.adapters.sparkstream.sql.core.nodes import has_more
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WINDOW_COLUMNS, Hop, WindowFunction
@@ -57,10 +58,10 @@ def joining(function: WindowFunction) -> exp.Select | None:
 def _reads_window(relation: exp.Expr) -> bool:
     """True if a relation is the rows of a window function, or some of them."""
     while isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select):
-        from_ = relation.this.args.get("from_")
-        if not from_ or relation.this.args.get("group"):
+        inner = from_item(relation.this)
+        if inner is None or relation.this.args.get("group"):
             return False
-        relation = from_.this
+        relation = inner
     return isinstance(relation.this if isinstance(relation, exp.Table) else relation, WindowFunction)
 
 
@@ -259,20 +260,19 @@ class _Reader:
 def _rows_of(relation: exp.Expr) -> WindowFunction:
     """The window function whose rows, with all of their columns, are a side of a join."""
     if isinstance(relation, exp.Table) and isinstance(relation.this, WindowFunction):
-        if any(v for k, v in relation.args.items() if k not in ("this", "alias")):
+        if has_more(relation, "this", "alias"):
             raise NoRule("a side of the join is more than a window function")
         relation = relation.this
     if isinstance(relation, WindowFunction):
         return relation
-    if not isinstance(relation, exp.Subquery) or any(v for k, v in relation.args.items() if k not in ("this", "alias")):
+    if not isinstance(relation, exp.Subquery) or has_more(relation, "this", "alias"):
         raise NoRule("a side of the join is no window function")
     select = relation.this
-    if not isinstance(select, exp.Select) or any(
-        v for k, v in select.args.items() if k not in ("expressions", "from_", "where")
-    ):
+    if not isinstance(select, exp.Select) or has_more(select, "expressions", "from_", "where"):
         raise NoRule("a side of the join is more than SELECT * FROM a window function")
     [item, *more] = select.expressions
-    if more or not isinstance(item, exp.Star) or any(item.args.values()) or not select.args.get("from_"):
+    inner = from_item(select)
+    if more or not isinstance(item, exp.Star) or any(item.args.values()) or inner is None:
         raise NoRule("a side of the join isn't SELECT * FROM a window function")
     where = select.args.get("where")
     if where:
@@ -281,18 +281,14 @@ def _rows_of(relation: exp.Expr) -> WindowFunction:
             raise NoRule("a side of the join has a subquery in WHERE")
         if any(c.name.casefold() in WINDOW_COLUMNS for c in where.find_all(exp.Column)):
             raise NoRule("a side of the join has a condition on windows")
-    return _rows_of(select.args["from_"].this)
+    return _rows_of(inner)
 
 
 def _check_kind(join: exp.Join) -> None:
     if join.side or join.kind in ("SEMI", "ANTI", "OUTER"):
         words = " ".join(filter(None, (join.side, join.kind)))
         raise NoRule(f"{words} JOIN: whether a row has a partner is another question in each of its windows")
-    if (
-        not join.args.get("on")
-        or join.kind not in ("", "INNER")
-        or any(v for k, v in join.args.items() if k not in ("this", "on", "kind"))
-    ):
+    if not join.args.get("on") or join.kind not in ("", "INNER") or has_more(join, "this", "on", "kind"):
         raise NoRule("windows are joined without ON")
 
 

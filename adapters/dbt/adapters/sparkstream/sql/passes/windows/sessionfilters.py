@@ -21,6 +21,7 @@ from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_agg
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, conjuncts, find_cte, from_item
+from dbt.adapters.sparkstream.sql.core.nodes import has_more
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, WINDOW_COLUMNS, Session, WindowFunction, window_functions
@@ -254,6 +255,6 @@ class _Chain:
 
 def _is_plain(select: exp.Select) -> bool:
     """True if a query chooses, computes and filters rows, and does nothing else."""
-    if any(value for name, value in select.args.items() if name not in _PLAIN):
+    if has_more(select, *_PLAIN):
         return False
     return not any(item.find(exp.Select, exp.Window) or has_aggregate(item) for item in select.expressions)
