@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, rea
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import own_frames
 from dbt.adapters.sparkstream.sql.streaming.endings import SO_FAR, UNTIL, OnMatches
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of
-from dbt.adapters.sparkstream.sql.streaming.sessions import aggregation, is_session
+from dbt.adapters.sparkstream.sql.streaming.sessions import leaves_stream
 
 MATCHES = Part("a MATCH_RECOGNIZE", "make the matches a streaming model of their own, and read that")
 
@@ -90,7 +90,7 @@ def _check_below(node: exp.Expr, source: Source) -> None:
     """Refuses what has its own way of making rows wait."""
     waiting: exp.Expr | None = node.find(exp.Window, FramedWindow)
     for function in node.find_all(WindowFunction):
-        waiting = function if is_session(function) and aggregation(function) is None else waiting
+        waiting = function if leaves_stream(function) else waiting
     for table in node.find_all(exp.Table):
         waiting = table if table.args.get("version") is not None else waiting
     if waiting is not None:

@@ -35,11 +35,6 @@ _BOUNDS = {
 }
 
 
-def is_session(function: WindowFunction) -> bool:
-    """True if a window function is a SESSION."""
-    return isinstance(function.window, Session)
-
-
 def aggregation(function: WindowFunction) -> exp.Select | None:
     """The query that aggregates a SESSION as Spark's streams can; None where there is none.
 
@@ -60,6 +55,11 @@ def aggregation(function: WindowFunction) -> exp.Select | None:
     others = names - set(WINDOW_COLUMNS)
     plain = {"window_start", "window_end"} <= names and others == keys and len(names) == len(group.expressions)
     return select if plain else None
+
+
+def leaves_stream(function: WindowFunction) -> bool:
+    """True if a window function is a SESSION whose rows have to leave the stream."""
+    return isinstance(function.window, Session) and aggregation(function) is None
 
 
 def session_edits(source: Source, function: WindowFunction, select: exp.Select) -> Iterator[Edit]:
@@ -143,7 +143,7 @@ def row_sessions(tree: exp.Expr, source: Source, streams: Streams, resolver: Res
     Raises:
         TranslationError: there are several, or what is around it needs rows of several micro-batches.
     """
-    found = [f for f in tree.find_all(WindowFunction) if is_session(f) and streams.feeds(f) and aggregation(f) is None]
+    found = [f for f in tree.find_all(WindowFunction) if streams.feeds(f) and leaves_stream(f)]
     if not found:
         return None
     if len(found) > 1:
