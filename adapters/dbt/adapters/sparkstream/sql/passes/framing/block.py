@@ -61,12 +61,19 @@ class Block:
         out.append(self.source.render((at, span[1]), behind=behind))
         return "".join(out)
 
+    def keyword(self, clause: str) -> str:
+        """The keyword of a clause as it is written, such as `from`."""
+        start = self.clauses[clause][0]
+        return self.source.text[start : start + len(clause)]
+
+    def body(self, clause: str) -> Span:
+        """The span of a clause behind its keyword, such as FROM."""
+        start, end = self.clauses[clause]
+        return self.trim((start + len(clause), end))
+
     def condition(self) -> str | None:
         """The condition of WHERE."""
-        if "where" not in self.clauses:
-            return None
-        start, end = self.clauses["where"]
-        return self.text(self.trim((start + len("where"), end)))
+        return self.text(self.body("where")) if "where" in self.clauses else None
 
     def star(self, index: int) -> exp.Star | None:
         """The star of an item of the SELECT list, such as `*`, `t.*` and `* EXCEPT (a)`; None for another item."""

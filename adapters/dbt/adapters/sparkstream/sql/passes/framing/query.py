@@ -293,13 +293,10 @@ class Query:
             # Spark takes QUALIFY only with a window; it never computes this window.
             pieces.append(((start, end), f" ({condition}) AND (TRUE OR count(1) OVER () > 0)"))
         indent = self._select.source.indent(block.span[0])
-        start, end = clauses["from"]
-        word = self._select.source.text[start : start + len("from")]
         tail = {"where": f"\n{indent}WHERE {where}" if where else ""}
         clause = window_clause([*([window] for window in self._native_windows()), *definitions])
         tail["window"] = placed(["", *clause], indent) if clause else ""
-        text = f"{word} {placed(rows, indent)}"
-        place = start, end
+        place, text = clauses["from"], f"{block.keyword('from')} {placed(rows, indent)}"
         for name, sql in tail.items():
             if name in clauses:
                 pieces.append((place, text))

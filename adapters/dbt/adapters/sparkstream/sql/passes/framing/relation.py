@@ -85,8 +85,7 @@ class Relation:
 def relation_of(select: FramedSelect) -> Relation:
     """Relation in a SELECT's FROM, with LAST JOIN as joins of Spark."""
     block = select.block
-    start, end = block.clauses["from"]
-    span = block.trim((start + len("from"), end))
+    span = block.body("from")
     tables = sources(select.select)
     names = [n for n in (name_of(t) for t in tables) if n]
     laterals = [

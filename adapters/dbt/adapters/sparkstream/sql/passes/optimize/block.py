@@ -120,11 +120,9 @@ class WindowAggregate:
     def rewritten(self, windows: str) -> str:
         """The SELECT over a query, in parentheses, that gives keys, window columns and aggregates as columns."""
         clauses = self.block.clauses
-        start = clauses["from"][0]
-        word = self.source.text[start : start + len("from")]
-        text = f"{word} {windows}{f' AS {self.alias}' if self.alias else ''}"
+        text = f"{self.block.keyword('from')} {windows}{f' AS {self.alias}' if self.alias else ''}"
         if self.window_conditions:
-            text += f"\n{self.source.indent(start)}WHERE {' AND '.join(self.window_conditions)}"
+            text += f"\n{self.source.indent(clauses['from'][0])}WHERE {' AND '.join(self.window_conditions)}"
         gone = [(self.block.with_space(clauses[name]), "") for name in ("where", "group", "having") if name in clauses]
         return self.block.text(self.block.span, [*self.pieces, (clauses["from"], text), *gone])
 
@@ -229,8 +227,7 @@ class _ClauseReader:
             if a.resolver.columns(a.function).find(column.name):
                 raise NoRule(f"{column.name} in HAVING may be a column of the rows or of the SELECT list")
             pieces.append((a.source.span(column), f"({a.block.text(a.source.span(item.this), a.pieces)})"))
-        start, end = a.block.clauses["having"]
-        text = a.block.text(a.block.trim((start + len("having"), end)), pieces)
+        text = a.block.text(a.block.body("having"), pieces)
         return f"({text})" if isinstance(having.this, exp.Or) else text
 
     # -- expressions ---------------------------------------------------------------------------------

@@ -191,21 +191,15 @@ class SkewedFrames:
             call = f"{self._call(frame.window)} OVER {over}"
             pieces.append((source.span(frame.window), columns.setdefault(call, f"__over_{len(columns) + 1}")))
         alias = name_of(sources(select)[0]) or ""
-        start, end = clauses["from"]
         condition = block.condition()
-        rows = Select(
-            ["*", blocks.column],
-            block.text(block.trim((start + len("from"), end))),
-            where=[condition] if condition else [],
-        )
+        rows = Select(["*", blocks.column], block.text(block.body("from")), where=[condition] if condition else [])
         calls = columns_named({column: call for call, column in columns.items()})
         windows = defined({name: spec for spec, name in specs.items()})
         inner = replace(blocks.copied(rows, alias), items=["*", *calls], windows=windows)
         lines = parenthesized(inner, blocks.comment)
         indent = source.indent(block.span[0])
-        word = source.text[start : start + len("from")]
-        named_ = f" AS {alias}" if alias else ""
-        pieces.append(((start, end), f"{word} {placed(lines, indent)}{named_}\n{indent}WHERE {blocks.is_own}"))
+        read = f"{block.keyword('from')} {placed(lines, indent)}{f' AS {alias}' if alias else ''}"
+        pieces.append((clauses["from"], f"{read}\n{indent}WHERE {blocks.is_own}"))
         moved = {id(f.window) for f in frames}
         left = [w for w in own(select, exp.Window) if w.arg_key != "windows" and id(w) not in moved and named(w)]
         gone = ["where", *([] if left else ["window"])]
