@@ -82,7 +82,7 @@ class Microbatch:
             for part in remaining.pop().find_all(exp.Select, exp.Table):
                 if self.cut(part, source):
                     return True
-                cte = find_cte(part) if isinstance(part, exp.Table) else None
+                cte = find_cte(part)
                 if cte and id(cte) not in seen:
                     seen.add(id(cte))
                     remaining.append(cte.this)

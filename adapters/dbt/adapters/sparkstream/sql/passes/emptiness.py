@@ -91,11 +91,11 @@ class _Emptiness:
         return empty
 
     def _of_relation(self, node: exp.Expr) -> bool:
-        if isinstance(node, exp.Table) and not _is_base(node):
-            cte = find_cte(node)
-            recursive = cte is not None and cte.parent is not None and cte.parent.args.get("recursive")
-            return cte is not None and not recursive and not has_more(node, *_NAMED) and self.of_query(cte.this)
-        return isinstance(node, exp.Subquery) and self.of_query(node)
+        cte = find_cte(node)
+        if cte is None:
+            return isinstance(node, exp.Subquery) and self.of_query(node)
+        recursive = cte.parent is not None and cte.parent.args.get("recursive")
+        return not recursive and not has_more(node, *_NAMED) and self.of_query(cte.this)
 
 
 def _is_base(node: exp.Expr) -> bool:

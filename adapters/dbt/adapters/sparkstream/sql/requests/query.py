@@ -155,7 +155,7 @@ class _Rewriting:
         yield from self._edit_items(select, block, name_of(lead), passes)
 
     def _edit_lead(self, lead: exp.Expr) -> Iterator[Edit]:
-        cte = find_cte(lead) if isinstance(lead, exp.Table) else None
+        cte = find_cte(lead)
         if not isinstance(lead, exp.Table) or cte:
             yield from self._select(self._query(cte or lead), passes=True)
             return

@@ -67,7 +67,7 @@ def _definition(name: str, relation: exp.Expr) -> exp.Expr | None:
         if isinstance(inner, exp.Subquery):
             inner = inner.this
         elif isinstance(inner, exp.Table):
-            cte = find_cte(inner) if isinstance(inner.this, exp.Identifier) else None
+            cte = find_cte(inner)
             if cte is None:
                 return value  # rows
             inner = None if cte.alias_column_names else cte.this

@@ -163,7 +163,7 @@ def may_be_null(column: exp.Column, select: exp.Select) -> bool:
     if own in ("LEFT", "FULL") or any(join.side in ("RIGHT", "FULL") for join in joins[at:]):
         return True
     relation = relations[at]
-    cte = find_cte(relation) if isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier) else None
+    cte = find_cte(relation)
     inner = cte.this if cte is not None else relation.unnest() if isinstance(relation, exp.Subquery) else None
     if not isinstance(inner, exp.Select):
         return False

@@ -282,13 +282,13 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
 
 
 @once
-def find_cte(table: exp.Table) -> exp.CTE | None:
-    """The CTE that a name in FROM means: the nearest one that is in scope; None for a name with a schema."""
-    if table.args.get("db"):
+def find_cte(relation: exp.Expr) -> exp.CTE | None:
+    """The CTE that a name in FROM means, the nearest one in scope; None for what is no name, or has a schema."""
+    if not isinstance(relation, exp.Table) or relation.args.get("db"):
         return None
-    name = table.name.casefold()
+    name = relation.name.casefold()
     left: exp.Expr | None = None
-    node = enclosing_such(table, _brings_names)
+    node = enclosing_such(relation, _brings_names)
     while node is not None:
         with_ = node.parent if isinstance(node, exp.CTE) else node.args.get("with_")
         found = _first_of(with_).get(name) if isinstance(with_, exp.With) and with_ is not left else None

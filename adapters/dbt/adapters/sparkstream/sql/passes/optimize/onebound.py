@@ -190,7 +190,7 @@ class OneBound:
             return self._bounds(relation.this)
         if isinstance(relation, exp.Subquery) and not relation.args.get("joins"):
             return self._bounds(relation.this)
-        cte = find_cte(relation) if isinstance(relation, exp.Table) else None
+        cte = find_cte(relation)
         return self._bounds(cte.this) if cte and not cte.alias_column_names else None
 
     def _selected(self, select: exp.Select) -> _Side | None:
