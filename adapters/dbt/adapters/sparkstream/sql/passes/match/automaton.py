@@ -30,15 +30,13 @@ class Edge:
 
 @dataclass(frozen=True)
 class Automaton:
-    """Automaton of a row pattern; its states are numbers.
+    """Automaton of a row pattern; its states are numbers, and a match begins in state 0.
 
     Attributes:
-        start: the state in which a match begins.
-        final: the state in which it is over.
+        final: the state in which a match is over.
         edges: the edges of each state but the final one, in Flink's order.
     """
 
-    start: int
     final: int
     edges: tuple[tuple[Edge, ...], ...]
 
@@ -80,8 +78,7 @@ def automaton(elements: tuple[Element, ...]) -> Automaton:
     numbers: dict[int, int] = {}
     states = list(_reached(state, numbers))
     numbers[id(final)] = len(states)
-    edges = tuple(tuple(_edges(s, final, numbers)) for s in states)
-    return Automaton(0, len(states), edges)
+    return Automaton(len(states), tuple(tuple(_edges(s, final, numbers)) for s in states))
 
 
 def _before(element: Element, variable: int, sink: _State) -> _State:
