@@ -43,7 +43,7 @@ class Select:
         if self.items[0].startswith("*") and len(self.items) <= _SHORT:
             lines = [f"SELECT {', '.join(self.items)}"]
         else:
-            lines = ["SELECT", *indented([*(f"{item}," for item in self.items[:-1]), self.items[-1]])]
+            lines = ["SELECT", *indented(listed(self.items))]
         rows = [self.rows] if isinstance(self.rows, str) else self.rows
         rows = rows if isinstance(rows, list) else parenthesized(rows)
         lines += [f"FROM {rows[0]}", *rows[1:]]
@@ -94,6 +94,11 @@ def window_clause(definitions: Sequence[Sequence[str]]) -> list[str]:
     return ["WINDOW", *lines] if lines else []
 
 
+def listed(items: Sequence[str]) -> list[str]:
+    """Items one below the other, with a comma behind each but the last."""
+    return [*(f"{item}," for item in items[:-1]), *items[-1:]]
+
+
 def indented(lines: Iterable[str]) -> list[str]:
     """Lines, one step further in."""
     return [f"  {line}" for line in lines]
@@ -105,8 +110,12 @@ def parenthesized(query: Query, comment: str = "") -> list[str]:
     Args:
         comment: what the query begins with, in words.
     """
-    words = [f"/* {comment.replace('*/', '* /')} */"] if comment else []
-    return ["(", *indented([*words, *query.lines()]), ")"]
+    return ["(", *indented([*([commented(comment)] if comment else []), *query.lines()]), ")"]
+
+
+def commented(words: str) -> str:
+    """Words as a comment, which ends where they do."""
+    return f"/* {words.replace('*/', '* /')} */"
 
 
 def placed(lines: Iterable[str], indent: str) -> str:

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.matching import After, RowPattern
-from dbt.adapters.sparkstream.sql.core.writing import indented
+from dbt.adapters.sparkstream.sql.core.writing import commented, indented, listed
 from dbt.adapters.sparkstream.sql.passes.match.automaton import Automaton, Edge, automaton
 from dbt.adapters.sparkstream.sql.passes.match.names import WAYS_MATCH, MatchNames
 
@@ -84,11 +84,11 @@ class MatchQuery:
         measures = [f"{sql} AS {name}" for name, sql in self.measures.items()]
         found = [
             f"inline(transform({'matches' if self.until is None else 'matches.found'}, m -> struct(",
-            *indented([*(f"{measure}," for measure in measures[:-1]), measures[-1]]),
+            *indented(listed(measures)),
             ")))",
         ]
-        comment = f"/* {self.comment.replace('*/', '* /')} */"
-        query = [comment, "SELECT", *indented([*(f"{key}," for key in self.keys), *found]), *_from(self._searched())]
+        items = indented([*(f"{key}," for key in self.keys), *found])
+        query = [commented(self.comment), "SELECT", *items, *_from(self._searched())]
         return ["(", *indented(query), ")"]
 
     def kept(self) -> Lines:
@@ -201,7 +201,7 @@ class _Search:
     def _begin(self) -> str:
         """A way that has taken no event."""
         nothing = ", ".join(["CAST(NULL AS INT)"] * (2 + 2 * len(self._pattern.variables)))
-        return f"CAST(struct({self._nfa.start}, struct({nothing})) AS STRUCT<q: INT, m: {self._match_type}>)"
+        return f"CAST(struct(0, struct({nothing})) AS STRUCT<q: INT, m: {self._match_type}>)"
 
     def _ways(self) -> Lines:
         """The ways that event `i` leaves."""
@@ -257,7 +257,7 @@ class _Search:
         takes = [self._take(name) for name in self._pattern.variables]
         return [
             "array(array(",
-            *indented([*(f"{take}," for take in takes[:-1]), takes[-1]]),
+            *indented(listed(takes)),
             ")),",
             f"{self._threads},",
             "(z, takes) -> aggregate(",
@@ -297,8 +297,7 @@ class _Search:
 
     def _edges(self) -> Lines:
         """Edges of each state, as a constant: Spark finds those of one state among thousands at once."""
-        lines = [f"array({', '.join(map(self._edge, edges))})," for edges in self._nfa.edges]
-        return [*lines[:-1], lines[-1].rstrip(",")]
+        return listed([f"array({', '.join(map(self._edge, edges))})" for edges in self._nfa.edges])
 
     def _edge(self, edge: Edge) -> str:
         unless = f", array({', '.join(map(str, sorted(edge.unless)))}) AS unless" if self._excludes() else ""
