@@ -149,9 +149,8 @@ class Statement:
         """The text with Confluent's `$rowtime` as the column that it is, where that is known."""
         from dbt.adapters.sparkstream.sql.passes.flink.names import event_times
 
-        source = Source(self.source.text, self.source.tokens)
-        source.apply([edit for tree in self.trees for edit in event_times(tree, source, event_time_of)])
-        return source.traced()
+        source = self.source
+        return source.after(edit for tree in self.trees for edit in event_times(tree, source, event_time_of))
 
     def warnings(self, schema: Schema | None = None, batch: Microbatch | None = None) -> Iterator[TranslationWarning]:
         """Warnings of what its author hardly expects; of HOPs with time between their windows, only for the first.
@@ -235,9 +234,8 @@ class Statement:
 
     def _after(self, edits: Iterable[Edit]) -> tuple[Statement, Traced]:
         """The statement that edits make, in the same dialect, and its text."""
-        source = Source(self.source.text, self.source.tokens)
-        source.apply(edits)
-        return Statement.parse(source.render(), self._dialect), source.traced()
+        written = self.source.after(edits)
+        return Statement.parse(written.text, self._dialect), written
 
     def _split(self, written: Traced, schema: Schema | None) -> tuple[Traced, list[Decision]]:
         """The text `written` with frames split by time, Spark SQL but for its windows; and the decisions on frames."""
@@ -284,17 +282,12 @@ class Statement:
         source = Source(self.source.text, self.source.tokens)
         resolver = self._resolver(schema)
         # A pass walks the whole tree: none that would find nothing.
-        passes: list[Pass] = []
         widened = Widened(source, batch) if batch else None
-        if widened is not None:
-            passes.append(widened)
         filtered = widened.filtered if widened else ()
         optimizer = Optimizer(source, resolver, filtered=filtered, frames=frames) if rules else None
-        if optimizer is not None:
-            passes.append(optimizer)
-        if joins:
-            passes.append(OneBound(source, resolver))
-        handled = optimizer.handled if optimizer is not None else ()
+        one_bound = OneBound(source, resolver) if joins else None
+        passes: list[Pass] = [each for each in (widened, optimizer, one_bound) if each is not None]
+        handled = optimizer.handled if optimizer else ()
         passes.append(WindowFunctions(source, resolver, keep=keep_windows, skipped=handled))
         if self._strict or self._found.groups:
             passes.append(GroupWindows(source, resolver, strict=self._strict))
@@ -331,7 +324,7 @@ class Statement:
         for place, words, why in framing.whole if framing else ():
             self.unsplit.append(_whole(source, place, f"a frame of {words}", why))
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
-        return source, [*decisions, *(optimizer.decisions if optimizer is not None else ())]
+        return source, [*decisions, *(optimizer.decisions if optimizer else ())]
 
     def _refuse_rowtime(self) -> None:
         """Refuses a `$rowtime` of Confluent's: no statement says which column of its tables has the watermark."""
@@ -353,9 +346,9 @@ class Statement:
             self._resolved = schema, resolver
         return resolver
 
-    def windowed(self, schema: Schema | None = None, arrival: str | None = None) -> Traced:
+    def windowed(self, schema: Schema | None = None) -> str:
         """The text as Spark SQL but for its windows."""
-        return self._edited(schema, arrival, keep_windows=True)[0].traced()
+        return self._edited(schema, None, keep_windows=True)[0].render()
 
     def tables(self, *, skewed: bool = False) -> list[str]:
         """The tables whose columns matter, as the text names them.
@@ -366,8 +359,7 @@ class Statement:
         found: dict[str, None] = {}
         for tree in self.trees:
             for table in self._tables(tree, skewed):
-                span = self.source.span(table.parts[0])[0], self.source.span(table.parts[-1])[1]
-                found[self.source.text[slice(*span)]] = None
+                found[self.source.text[slice(*self.source.full_name(table))]] = None
         return list(found)
 
     def _tables(self, tree: exp.Expr, skewed: bool) -> Iterator[exp.Table]:

@@ -126,6 +126,10 @@ class Source:
         name = alias.this if alias is not None else relation.this if isinstance(relation, exp.Table) else None
         return self.written(name) if isinstance(name, exp.Identifier) else ""
 
+    def full_name(self, table: exp.Table) -> Span:
+        """The span of a table's name with its schema: `db.t` of `db.t AS u`."""
+        return self.span(table.parts[0])[0], self.span(table.parts[-1])[1]
+
     def unaliased(self, relation: exp.Expr) -> Span:
         """The span of a relation without its alias."""
         start, end = self.span(relation)
@@ -204,6 +208,12 @@ class Source:
         starts = accumulate((len(text) for _, text, _ in found), initial=0)
         pieces = tuple((start, origin, copied) for start, (origin, _, copied) in zip(starts, found, strict=False))
         return Traced("".join(text for _, text, _ in found), pieces)
+
+    def after(self, edits: Iterable[Edit]) -> Traced:
+        """The author's text after these edits alone, which this source doesn't keep."""
+        source = Source(self.text, self.tokens)
+        source.apply(edits)
+        return source.traced()
 
     def _pieces(self, span: Span) -> Iterator[tuple[Span, str, bool]]:
         """Pieces of a span after the edits so far: (place in the author's text, text, is it a copy)."""

@@ -124,8 +124,7 @@ class _Rewriting:
         raise self._not_by_row(self._source.span(lead), "a window function in FROM")
 
     def _name(self, table: exp.Table) -> str:
-        span = self._source.span(table.parts[0])[0], self._source.span(table.parts[-1])[1]
-        return self._source.text[slice(*span)]
+        return self._source.text[slice(*self._source.full_name(table))]
 
     def _columns(self) -> Mapping[str, str]:
         columns = self._schema.get(_plain(self._main))
@@ -160,11 +159,10 @@ class _Rewriting:
             yield from self._select(self._query(cte or lead), passes=True)
             return
         name = self._name(lead)
-        span = self._source.span(lead.parts[0])[0], self._source.span(lead.parts[-1])[1]
         row = row_sql(self._row, self._columns(), name)
         alias = "" if lead.alias else f" AS {name_of(lead)}"
         rows = f"(SELECT *, {_STORED} FROM {name} UNION ALL {row}, {_REQUESTED}){alias}"
-        yield Edit(span, lambda: rows)
+        yield Edit.to(self._source.full_name(lead), rows)
 
     def _stored(self, span: Span) -> Edit:
         return Edit(span, lambda: f"(SELECT *, {_STORED} FROM {self._source.render(span)})", level=1)

@@ -124,9 +124,7 @@ class Cut:
 
     def around(self, pieces: list[tuple[Span, str]]) -> Traced:
         """Text of the query with replaced pieces, without the parts that only the stream needs."""
-        source = Source(self.source.text, self.source.tokens)
-        source.apply(Edit.to(span, text) for span, text in [*pieces, *self._removed()])
-        return source.traced()
+        return self.source.after(Edit.to(span, text) for span, text in [*pieces, *self._removed()])
 
     def _removed(self) -> Iterator[tuple[Span, str]]:
         """The CTEs that only the streaming part needs, and the commas that would be left between the CTEs that stay."""

@@ -139,7 +139,7 @@ class StateReader:
     """
 
     def __init__(self, statement: Statement, streams: Streams, schema: Schema | None) -> None:
-        read = Statement.parse(statement.windowed(schema).text, "spark", whole=True)
+        read = Statement.parse(statement.windowed(schema), "spark", whole=True)
         [self.tree], [self.function] = read.trees, streamed_windows(read, streams)
         self.source = read.source
         self.streams = streams

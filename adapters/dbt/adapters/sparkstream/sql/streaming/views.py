@@ -63,7 +63,7 @@ class RowView:
             raise TranslationError(f"it reads {len(tables)} tables" if len(tables) != 1 else "it reads no table")
         [table] = tables
         source = statement.source
-        place = source.span(table.parts[0])[0], source.span(table.parts[-1])[1]
+        place = source.full_name(table)
         named = "" if table.alias else f" AS {source.written(table.parts[-1])}"
         return cls(sql[: place[1]] + named + sql[place[1] :], sql[slice(*place)], place)
 

@@ -122,8 +122,7 @@ def event_times(tree: exp.Expr, source: Source, event_time_of: EventTimeOf) -> I
         of_one = name.parent.table.casefold() if isinstance(name.parent, exp.Column) else ""
         tables = [table for alias, table in _read(within) if not of_one or alias.casefold() == of_one]
         if len(tables) == 1 and tables[0] is not None:
-            first, last = tables[0].parts[0], tables[0].parts[-1]
-            time = event_time_of(source.text[source.span(first)[0] : source.span(last)[1]])
+            time = event_time_of(source.text[slice(*source.full_name(tables[0]))])
             if time is not None:
                 yield Edit.to(source.span(name), named(time))
 
