@@ -8,7 +8,7 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
-from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WINDOWS
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
@@ -74,7 +74,7 @@ class ArgumentGrammar(SpecGrammar):
             relation = None if is_value else self._parse_table_parts()
         if relation is None:
             hint = f"{usage(function)}, or a query in parentheses: (SELECT ...){self._own(function)}"
-            raise error_at(self.sql, span_of(first, first), f"{function} takes a relation here", hint)
+            raise self._error(f"{function} takes a relation here", hint, first)
         relation.meta[SPAN] = span_of(start, self._prev)
         return relation, self._parse_window_keys(function)
 
@@ -124,12 +124,8 @@ class ArgumentGrammar(SpecGrammar):
         first = self._curr
         key = self._parse_column()
         if not isinstance(key, exp.Column) or key.table:
-            raise error_at(
-                self.sql,
-                span_of(first, self._prev if key else first),
-                f"a key of {function} is a plain column",
-                "compute it in a subquery: (SELECT *, expression AS k FROM t)",
-            )
+            hint = "compute it in a subquery: (SELECT *, expression AS k FROM t)"
+            raise self._error(f"a key of {function} is a plain column", hint, first, self._prev if key else first)
         return key
 
     def _several_keys(self) -> bool:
@@ -209,16 +205,11 @@ class ArgumentGrammar(SpecGrammar):
         first = self._curr
         condition = self._parse_disjunction()
         if condition is None:
-            raise error_at(self.sql, span_of(first, first), f"{function} takes a condition here", _CLOSE_ON)
-        span = span_of(first, self._prev)
+            raise self._error(f"{function} takes a condition here", _CLOSE_ON, first)
         if has_aggregate(condition) or condition.find(exp.Window, exp.Query) is not None:
-            raise error_at(
-                self.sql,
-                span,
-                f"{function}'s close_on looks beyond its row",
-                "compute it in a subquery: (SELECT *, ... AS ends FROM t), then close_on => ends",
-            )
-        condition.meta[SPAN] = span
+            hint = "compute it in a subquery: (SELECT *, ... AS ends FROM t), then close_on => ends"
+            raise self._error(f"{function}'s close_on looks beyond its row", hint, first, self._prev)
+        condition.meta[SPAN] = span_of(first, self._prev)
         return condition
 
     def _skip_argument(self) -> None:

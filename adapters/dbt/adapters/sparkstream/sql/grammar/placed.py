@@ -176,7 +176,7 @@ class PlacedParser(SparkParser):
                     each.set("this", exp.DType.TEXT)
                     each.set("expressions", None)
             if isinstance(found, exp.DataType) and first:
-                found.meta[SPAN] = first.start, self._prev.end + 1
+                found.meta[SPAN] = span_of(first, self._prev)
             return found
 
         in_expression = check_func and not schema and not allow_identifiers

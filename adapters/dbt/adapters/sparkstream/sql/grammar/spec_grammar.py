@@ -10,6 +10,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, error_at
 from dbt.adapters.sparkstream.sql.grammar.frame_grammar import FrameGrammar
 from dbt.adapters.sparkstream.sql.grammar.scan import FRAME_WORDS, MATCH_CONDITION, is_matched, is_ordered
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, FramedWindow, LastJoin, OrderKey, WindowSpec
 
 _NO_WINDOW_NAMES = (
@@ -29,14 +30,14 @@ class SpecGrammar(FrameGrammar):
     """True while the table behind ASOF JOIN is being read."""
 
     # -- LAST JOIN -----------------------------------------------------------------------------------
+    def _at_word_before(self, word: str, following: TokenType) -> bool:
+        """True if a word comes next, and no name in backticks, with a token of a kind behind it."""
+        if not (self._curr and self._next) or self._curr.token_type == TokenType.IDENTIFIER:
+            return False
+        return self._curr.text.upper() == word and self._next.token_type == following
+
     def _at_last_join(self) -> bool:
-        return bool(
-            self._curr
-            and self._next
-            and self._curr.text.upper() == "LAST"
-            and self._next.token_type == TokenType.JOIN
-            and self._curr.token_type != TokenType.IDENTIFIER
-        )
+        return self._at_word_before("LAST", TokenType.JOIN)
 
     def _parse_table_alias(self, alias_tokens: Any = None) -> exp.TableAlias | None:
         # To Spark, `FROM t last JOIN u ON ...` is a join of a table with the alias `last`.
@@ -48,13 +49,7 @@ class SpecGrammar(FrameGrammar):
 
     def _at_match_condition(self) -> bool:
         """True if MATCH_CONDITION (...) follows, which looks like a name with columns: `t match_condition (a)`."""
-        return bool(
-            self._curr
-            and self._next
-            and self._curr.text.upper() == MATCH_CONDITION
-            and self._next.token_type == TokenType.L_PAREN
-            and self._curr.token_type != TokenType.IDENTIFIER
-        )
+        return self._at_word_before(MATCH_CONDITION, TokenType.L_PAREN)
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         asof = self._asof_place()
@@ -69,7 +64,7 @@ class SpecGrammar(FrameGrammar):
         if table is None:
             self.raise_error("LAST JOIN needs a table here")
             return None
-        table.meta[SPAN] = (start.start, self._prev.end + 1)
+        table.meta[SPAN] = span_of(start, self._prev)
         order: OrderKey | None = None
         if self._match(TokenType.ORDER_BY):
             order = self._order_keys(LAST_JOIN)[0]
@@ -78,7 +73,7 @@ class SpecGrammar(FrameGrammar):
                 "LAST JOIN needs ON and a condition", "write LAST JOIN t ORDER BY t.ts ON a.k = t.k", first, self._prev
             )
         join = LastJoin(this=table, on=self._parse_disjunction(), order=order)
-        join.meta[SPAN] = (first.start, self._prev.end + 1)
+        join.meta[SPAN] = span_of(first, self._prev)
         return join
 
     # -- ASOF JOIN -----------------------------------------------------------------------------------
@@ -108,7 +103,7 @@ class SpecGrammar(FrameGrammar):
                 first,
                 self._curr or self._prev,
             )
-        table.meta[SPAN] = (start.start, self._prev.end + 1)
+        table.meta[SPAN] = span_of(start, self._prev)
         self._advance()  # MATCH_CONDITION
         match = self._parse_wrapped(self._parse_disjunction)
         if self._match(TokenType.USING):
@@ -117,7 +112,7 @@ class SpecGrammar(FrameGrammar):
             )
         on = self._parse_disjunction() if self._match(TokenType.ON) else None
         join = AsOfJoin(this=table, on=on, match=match, side=side)
-        join.meta[SPAN] = (first.start, self._prev.end + 1)
+        join.meta[SPAN] = span_of(first, self._prev)
         return join
 
     # -- windows -------------------------------------------------------------------------------------
@@ -170,7 +165,7 @@ class SpecGrammar(FrameGrammar):
         try:
             return super()._parse_function_call(*args, **kwargs)
         except IndexError:  # sqlglot takes the arguments of a function such as MAP by their places
-            place = (first.start, self._prev.end + 1) if first else (0, 0)
+            place = span_of(first, self._prev) if first else (0, 0)
             raise error_at(
                 self.sql, place, "this function has too few arguments", "write all of its arguments"
             ) from None
@@ -224,7 +219,7 @@ class SpecGrammar(FrameGrammar):
         frame = self._parse_frame(opening, bool(order))
         if not self._match(TokenType.R_PAREN):
             self._refuse_rest()
-        span = opening.start, self._prev.end + 1
+        span = span_of(opening, self._prev)
         children = unions, [key.expression for key in (*partition, *order)]
         return WindowSpec(span, frame, tuple(unions), tuple(partition), tuple(order)), children
 
@@ -237,7 +232,7 @@ class SpecGrammar(FrameGrammar):
             if expression is None or not first:
                 self.raise_error("an expression is missing here")
                 return items
-            span = first.start, self._prev.end + 1
+            span = span_of(first, self._prev)
             descending = bool(ordered and self._match(TokenType.DESC))
             if descending and ordered != LAST_JOIN:
                 raise self._error(f"{ordered} runs in ascending order only", "leave DESC out", first, self._prev)
@@ -303,7 +298,7 @@ class SpecGrammar(FrameGrammar):
             if source is None:
                 self.raise_error("UNION takes a table or a subquery here")
             else:
-                source.meta[SPAN] = (first.start, self._prev.end + 1)
+                source.meta[SPAN] = span_of(first, self._prev)
                 sources.append(source)
             if self._match(TokenType.ALIAS):  # UNION t2 AS u: columns go by the names of FROM
                 self._parse_id_var()

@@ -142,7 +142,7 @@ class WindowParser(ArgumentGrammar):
         if not free:
             raise self._error(
                 f"{function} takes {_counts(names)} arguments, and this is one too many",
-                f"{usage(function)}; {_OPTIONS}" if function == "SESSION" else usage(function),
+                _usage_with_options(function),
                 self._curr,
             )
         return free[0]
@@ -153,14 +153,17 @@ class WindowParser(ArgumentGrammar):
         if name not in names:
             raise self._error(
                 f"{function} has no argument {token.text}",
-                (f"{usage(function)}; {_OPTIONS}" if function == "SESSION" else usage(function))
-                + ("" if given else self._own(function)),
+                _usage_with_options(function) + ("" if given else self._own(function)),
                 token,
             )
         if name in given:
             raise self._error(f"{function} has its {token.text} twice", usage(function), token)
         self._advance(2)
         return name
+
+
+def _usage_with_options(function: str) -> str:
+    return f"{usage(function)}; {_OPTIONS}" if function == "SESSION" else usage(function)
 
 
 def _counts(names: tuple[str, ...]) -> str:
