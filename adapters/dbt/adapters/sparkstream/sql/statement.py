@@ -50,8 +50,8 @@ class Pass(Protocol):
         """The edits that a syntax tree needs."""
 
 
-def _whole(source: Source, place: Span, what: str, reason: str) -> TranslationWarning:
-    """A warning of a window whose keys' rows aren't split."""
+def _not_split(source: Source, place: Span, what: str, reason: str) -> TranslationWarning:
+    """A warning of a window whose rows aren't split by time."""
     hint = "it is for frames of RANGE between two lengths of time"
     return source.warning(place, f"skewed does nothing for {what}: {reason}", hint)
 
@@ -217,8 +217,8 @@ class Statement:
         functions = (f for tree in statement.trees if skewed for f in window_functions(tree))
         sessions = [statement.source.span(f) for f in functions if isinstance(f.window, Session)]
         why = "sessions take longer where their rows are split"
-        unsplit = [*statement.unsplit, *(_whole(statement.source, place, "this session", why) for place in sessions)]
-        self._warn_of(unsplit, written)
+        more_unsplit = (_not_split(statement.source, place, "this session", why) for place in sessions)
+        self._warn_of([*statement.unsplit, *more_unsplit], written)
         return source.traced().after(written), decisions + more
 
     def _session_filters(self, schema: Schema | None) -> Iterator[Edit]:
@@ -246,7 +246,7 @@ class Statement:
         frames = SkewedFrames(statement.source, statement._resolver(schema))
         statement.source.apply([edit for tree in statement.trees for edit in frames.edits(tree)])
         for frame, place, why in frames.found:
-            self._warn_of([_whole(statement.source, place, frame.words(), why)] if why else [], written)
+            self._warn_of([_not_split(statement.source, place, frame.words(), why)] if why else [], written)
         decisions = [Decision(frame, None if why else frames.name, why) for frame, _, why in frames.found]
         return statement.source.traced().after(written), decisions
 
@@ -322,7 +322,7 @@ class Statement:
             passes.append(SQLstreamSpelling(source, resolver, arrival=arrival))
         source.apply([*between, *(edit for tree in self.trees for one in passes for edit in one.edits(tree))])
         for place, words, why in framing.whole if framing else ():
-            self.unsplit.append(_whole(source, place, f"a frame of {words}", why))
+            self.unsplit.append(_not_split(source, place, f"a frame of {words}", why))
         decisions = [Decision(SlidingFrame(words), OverSums.name) for words in (framing.summed if framing else ())]
         return source, [*decisions, *(optimizer.decisions if optimizer else ())]
 

@@ -193,7 +193,7 @@ def _one_of(node: exp.Case | exp.If, of: TypeOf, numbers: Numbers) -> str | None
     return numbers.common(map(of, results(node)))
 
 
-def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
+def _floor_or_ceil(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
     """`FLOOR(x)` and `CEIL(x)`; `FLOOR(ts TO HOUR)` is a time."""
     type_ = of(node.this)
     if node.args.get("to"):
@@ -223,7 +223,7 @@ SPARK = TypeRules(
         **dict.fromkeys((exp.Window, exp.Filter, exp.IgnoreNulls, exp.RespectNulls), first_operand),
         **dict.fromkeys((exp.Predicate, exp.Connector, exp.Not, exp.Boolean), fixed("boolean")),
         **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod), _arithmetic),
-        **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
+        **dict.fromkeys((exp.Floor, exp.Ceil), _floor_or_ceil),
         **dict.fromkeys((exp.Substring, exp.Overlay), _part),
         exp.Null: fixed("void"),
         exp.HexString: fixed("binary"),

@@ -126,13 +126,13 @@ class Constructs(Rewriter):
         elif fields(type_) is not None:
             found = field_at(type_, key)
             if found is not None:
-                yield self.edit(node, lambda: f"{self._whole(node.this)}.{quoted(found[0])}")
+                yield self.edit(node, lambda: f"{self._row(node.this)}.{quoted(found[0])}")
         elif is_array(type_) and not isinstance(key, exp.Literal):
             # TRY_ELEMENT_AT fails for 0, and counts from the end below.
             yield self.edit(node, lambda: f"GET({self.text(node.this)}, {self._list(node.expressions)} - 1)")
         elif type_ is None and isinstance(key, exp.Literal) and key.is_string:
             # A row or a map: Spark knows the type.
-            yield self.edit(node, lambda: f"{self._whole(node.this)}[{self._list(node.expressions)}]")
+            yield self.edit(node, lambda: f"{self._row(node.this)}[{self._list(node.expressions)}]")
         elif type_ is None and not isinstance(key, exp.Literal):
             yield self.edit(node, lambda: self._of_unknown(node))
         else:
@@ -144,7 +144,7 @@ class Constructs(Rewriter):
         whole, key = self.text(node.this), self._list(node.expressions)
         return f"CASE WHEN typeof({whole}) LIKE 'map%' OR {key} > 0 THEN TRY_ELEMENT_AT({whole}, {key}) END"
 
-    def _whole(self, node: exp.Expr) -> str:
+    def _row(self, node: exp.Expr) -> str:
         """A row before `.field`: in parentheses, where the expression needs them."""
         text = self.text(node)
         return text if isinstance(node, (exp.Column, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren)) else f"({text})"

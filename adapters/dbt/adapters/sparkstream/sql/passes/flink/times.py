@@ -89,7 +89,7 @@ class TimeExpressions(Rewriter):
             elif type_ in types.INTEGERS:
                 yield self.edit(node, lambda: cast(f"{name}({self.text(node.this)})", type_ or ""))
             elif type_ in ("double", "float"):
-                yield self.edit(node, lambda: _whole(name, self.text(node.this), type_ or ""))
+                yield self.edit(node, lambda: _rounded(name, self.text(node.this), type_ or ""))
             return
         convert, unit = floor_to if isinstance(node, exp.Floor) else ceil_to, to.name.upper()
         if rounds_to(unit, type_):
@@ -150,7 +150,7 @@ class TimeExpressions(Rewriter):
         return None if abs(length.micros) == days * MICROS["DAY"] else days if length.micros > 0 else -days
 
 
-def _whole(name: str, x: str, type_: str) -> str:
+def _rounded(name: str, x: str, type_: str) -> str:
     """FLOOR or CEIL of a DOUBLE, whose BIGINT in Spark holds no infinities and no NaN; from 2^53 on all are whole."""
     return f"CASE WHEN ABS({x}) < 9E15 THEN {cast(f'{name}({x})', type_)} ELSE {x} END"
 

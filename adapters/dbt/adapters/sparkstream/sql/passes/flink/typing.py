@@ -38,7 +38,7 @@ def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
     return SPARK.nodes[exp.Literal](node, of, numbers)
 
 
-def _whole(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
+def _floor_or_ceil(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
     """Type of `FLOOR(x)`: of a DECIMAL(10,2) a DECIMAL(10,0); other types stay, also in `FLOOR(ts TO HOUR)`."""
     type_ = of(node.this)
     if type_ is None or node.args.get("to") or not is_decimal(type_):
@@ -82,7 +82,7 @@ FLINK = SPARK.but(
             (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
             lambda node, of, numbers: arithmetic_type(node, of(node.left), of(node.right)),
         ),
-        **dict.fromkeys((exp.Floor, exp.Ceil), _whole),
+        **dict.fromkeys((exp.Floor, exp.Ceil), _floor_or_ceil),
         **dict.fromkeys((exp.DPipe, exp.Substring, exp.Overlay), fixed("string")),
         **dict.fromkeys((exp.UnicodeString, exp.ByteString, exp.National), fixed("string")),
         exp.Interval: _interval,

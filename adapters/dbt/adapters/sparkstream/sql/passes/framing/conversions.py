@@ -58,10 +58,10 @@ def _millis(value: exp.Expr, type_: str | None) -> Around | None:
             "CASE WHEN typeof(v) = 'timestamp' THEN unix_millis(CAST(CAST(v AS STRING) AS TIMESTAMP)) "
             "ELSE CAST(v AS BIGINT) END"
         )
-    return ("unix_millis(", ")") if type_ == "timestamp" else _whole("BIGINT")(value, type_)
+    return ("unix_millis(", ")") if type_ == "timestamp" else _to_integer("BIGINT")(value, type_)
 
 
-def _whole(name: str) -> Conversion:
+def _to_integer(name: str) -> Conversion:
     """Conversion to a whole number: a time gives its milliseconds, a text such as `a1` NULL."""
 
     def of(value: exp.Expr, type_: str | None) -> Around | None:
@@ -78,7 +78,7 @@ def _whole(name: str) -> Conversion:
     return of
 
 
-def _fractional(name: str) -> Conversion:
+def _to_fraction(name: str) -> Conversion:
     return lambda value, type_: ("CAST(unix_millis(", f") AS {name})") if type_ == "timestamp" else None
 
 
@@ -127,12 +127,10 @@ _NUMBERS = frozenset(("INT", "INT32", "SMALLINT", "INT16", "FLOAT", "DOUBLE"))
 CONVERSIONS: dict[str, Conversion] = {
     "BIGINT": _millis,
     "INT64": _millis,
-    "INT": _whole("INT"),
-    "INT32": _whole("INT"),
-    "SMALLINT": _whole("SMALLINT"),
-    "INT16": _whole("SMALLINT"),
-    "FLOAT": _fractional("FLOAT"),
-    "DOUBLE": _fractional("DOUBLE"),
+    **dict.fromkeys(("INT", "INT32"), _to_integer("INT")),
+    **dict.fromkeys(("SMALLINT", "INT16"), _to_integer("SMALLINT")),
+    "FLOAT": _to_fraction("FLOAT"),
+    "DOUBLE": _to_fraction("DOUBLE"),
     "TIMESTAMP": _from_millis,
     "DATE": _date,
     "STRING": lambda value, type_: text(type_),

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.passes.framing.block import holding
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window
 from dbt.adapters.sparkstream.sql.passes.framing.relation import Relation
-from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, needs_order, runs
+from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, can_run, needs_order
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, KEY_TYPES, MARK, Stream
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Arguments, running
@@ -60,7 +60,7 @@ class RowPlan:
         for call in select.calls:
             calls.setdefault(self.stream_of(call).number, []).append(call)
         for stream in self.streams:
-            self._say_how(stream, calls.get(stream.number, []))
+            self._set_order(stream, calls.get(stream.number, []))
         self.whole: list[tuple[Window, str]] = []
         self.blocks = self._blocks() if select.skewed and select.calls else None
         self.inner = self.inner or self.blocks is not None
@@ -69,11 +69,11 @@ class RowPlan:
                 if ARRIVAL in stream.arrival:
                     stream.arrival = (*stream.arrival[:-1], "monotonically_increasing_id()")
 
-    def _say_how(self, stream: Stream, calls: list[Call]) -> None:
+    def _set_order(self, stream: Stream, calls: list[Call]) -> None:
         """Sets a stream `running` if its calls come from running aggregates, or `ordered` if its rows are numbered."""
         if self.inner:
             stream.ordered = True
-        elif self._select.running and stream.measures and calls and all(map(self._runs, calls)):
+        elif self._select.running and stream.measures and calls and all(map(self._can_run, calls)):
             stream.running = True
         else:
             frames = ((call, call.window.spec.frame) for call in calls)
@@ -103,10 +103,10 @@ class RowPlan:
         back = max(window.spec.frame.start or 0 for window in windows)
         return TimeBlocks(streams[0].wide_key, 0, back, MICROS["MILLISECOND"] if millis else None)
 
-    def _runs(self, call: Call) -> bool:
+    def _can_run(self, call: Call) -> bool:
         """True if a call can be computed from running aggregates."""
         name = call.name.removeprefix("FZ_").removesuffix("_WHERE")
-        if not runs(call.window.spec.frame) or name not in _SUBTRACTED or call.distinct or call.inner:
+        if not can_run(call.window.spec.frame) or name not in _SUBTRACTED or call.distinct or call.inner:
             return False
         item = holding(call.span, self._select.block.projections)
         named = item is None or isinstance(self._select.select.expressions[item], exp.Alias)

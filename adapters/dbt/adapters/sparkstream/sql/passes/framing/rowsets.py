@@ -99,8 +99,8 @@ def needs_order(frame: Frame) -> bool:
     return frame.start is not None
 
 
-def runs(frame: Frame) -> bool:
-    """True if a frame holds all rows up to the current one, or before it, except rows whose key is too old."""
+def can_run(frame: Frame) -> bool:
+    """True if running aggregates may give a frame's: it has all rows up to the current one but for too old keys."""
     flags = frame.maxsize is not None or frame.exclude_time or frame.instance_not_in_window
     return frame.kind is Kind.ROWS_RANGE and frame.start is not None and frame.end == 0 and not flags
 
@@ -125,7 +125,7 @@ def row_set(frame: Frame, *, unions: bool, literal: Literal, keyed: bool = False
         unions: True if the window has UNION tables.
         literal: writes distances between orders.
         keyed: True if the stream is ordered by the key itself, for a frame that is SQL's RANGE (`by_key`).
-        running: True if its aggregates can be subtracted, for a frame that `runs`.
+        running: True if its aggregates can be subtracted, for a frame that `can_run`.
     """
     if running and frame.start is not None:
         gone = f"RANGE BETWEEN UNBOUNDED PRECEDING AND {frame.start + 1} PRECEDING"

@@ -242,11 +242,11 @@ def joined(high: str, low: str) -> str:
     return f"({high} + shiftright({low}, 32)) * 4294967296 + ({low} & 4294967295)"
 
 
-def subtracted(call: Arguments, less: Callable[[str], str]) -> str:
+def subtracted(call: Arguments, left: Callable[[str], str]) -> str:
     """An aggregate over rows that are left when some are taken from others.
 
     Args:
-        less: gives an aggregate, such as `sum(price)`, over all rows less the same over the rows taken away. Where no
+        left: gives an aggregate, such as `sum(price)`, over all rows less the same over the rows taken away. Where no
             row is left, a count is 0, and a sum is what a sum of nothing is.
 
     Raises:
@@ -261,13 +261,13 @@ def subtracted(call: Arguments, less: Callable[[str], str]) -> str:
     if any(how.result.count(f"{{{i}}}") > 1 for i in range(len(how.partials))):
         raise NoRule(f"{call.name} of a {call.type} would take more sums than it saves")
     values = [
-        joined(*(less(f"sum({half})") for half in halves(call.sql))) if each.wide else each.cast(less(each.sql))
+        joined(*(left(f"sum({half})") for half in halves(call.sql))) if each.wide else each.cast(left(each.sql))
         for each in how.partials
     ]
     result = values[0] if how.result in ("{0}", _COUNT) else how.result.format(*values)
     if any(partial.counts for partial in how.partials):  # where nothing is left to average, its count says so
         return result
-    return f"IF({less(how.partials[0].present or '')} > 0, {result}, NULL)"
+    return f"IF({left(how.partials[0].present or '')} > 0, {result}, NULL)"
 
 
 def running(call: Arguments, come: str, gone: str, key: str | None = None) -> str:
@@ -282,14 +282,14 @@ def running(call: Arguments, come: str, gone: str, key: str | None = None) -> st
         NoRule: the aggregate can't be subtracted exactly.
     """
 
-    def less(aggregate: str) -> str:
+    def left(aggregate: str) -> str:
         taken = f"{aggregate} {gone}"
         if key is not None:
             taken = f"CASE WHEN {key} IS NOT NULL THEN {taken} END"
         never_null = aggregate.startswith("count") and key is None
         return f"({aggregate} {come} - {taken if never_null else f'coalesce({taken}, 0)'})"
 
-    return subtracted(call, less)
+    return subtracted(call, left)
 
 
 def mergeable(call: Arguments) -> Mergeable:

@@ -112,7 +112,7 @@ def lower(call: WindowCall, indent: str = "") -> str:
 
 @lru_cache(maxsize=1_000)
 def _query(
-    window: Window, keys: tuple[str, ...], own_gap: bool, closes: bool, is_wall: bool, wall_bounds: bool
+    window: Window, keys: tuple[str, ...], own_gap: bool, has_condition: bool, is_wall: bool, wall_bounds: bool
 ) -> tuple[str, ...]:
     """The lines of a window's query, with `{relation}`, `{time}` and the like where a call's texts go."""
     given = (getattr(window, name) for name in window.arguments)
@@ -122,7 +122,7 @@ def _query(
         rules = {
             "own_gap": "{gap}" if own_gap else None,
             "longest": window.max_duration.micros if window.max_duration else None,
-            "condition": "{condition}" if closes else None,
+            "condition": "{condition}" if has_condition else None,
             "keys": [f"{{{key}}}" for key in keys],
         }
     query = render(
