@@ -157,13 +157,9 @@ class Optimizer:
         rewritten = {id(enclosing(f, exp.Select)) for f in handled}
         yield from self._bounds.edits(tree, rewritten | {id(joining(f)) for f in handled})
         if self._sums is not None:
-            yield from self._framed(tree, self._sums, rewritten)
-
-    def _framed(self, tree: exp.Expr, sums: OverSums, skipped: Collection[int]) -> Iterator[Edit]:
-        """The edits of calls over frames, but for calls in a query that another rule has rewritten."""
-        yield from sums.edits(tree, skipped)
-        self.decisions += [Decision(frame, None if why else sums.name, why) for frame, why in sums.found]
-        sums.found.clear()
+            yield from self._sums.edits(tree, rewritten)
+            self.decisions += [Decision(frame, None if why else OverSums.name, why) for frame, why in self._sums.found]
+            self._sums.found.clear()
 
     def _rewritten(self, function: WindowFunction) -> Iterator[Edit]:
         """The edits of the first rule that applies to the query over a window function."""
