@@ -176,9 +176,8 @@ class _Writer:
         items = [self._item(item, span) for item, span in zip(self._select.expressions, block.projections, strict=True)]
         having = ""
         if "having" in clauses:
-            start, end = clauses["having"]
             pieces = self._pieces(self._select.args["having"].this)
-            having = f"\nHAVING {block.text(block.trim((start + len('having'), end)), pieces)}"
+            having = f"\nHAVING {block.text(block.body('having'), pieces)}"
         values, names, numbers = [], [], ["0"] if self._all_rows else []
         for number, ((expressions, _), filters) in enumerate(self._lists.items(), 1):
             for i, expression in enumerate(expressions, 1):
