@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
-from operator import add
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
@@ -72,7 +70,7 @@ class Resolver:
         if isinstance(relation, exp.Subquery):
             inputs = joined(relation)
             if inputs[0] is not relation:  # a join in parentheses
-                return reduce(add, map(self.columns, inputs))
+                return sum(map(self.columns, inputs), Columns())
             return self.columns(relation.this).renamed(relation.alias_column_names)
         if isinstance(relation, exp.Table):
             return self.of_table(relation).renamed(relation.alias_column_names)
@@ -182,13 +180,10 @@ class Resolver:
         if isinstance(star, exp.Column):
             rows = self.starred(select, star)
         else:
-            rows = Columns()
-            for source in sources(select):
-                rows += self.columns(source)
+            rows = sum(map(self.columns, sources(select)), Columns())
             joins = joins_of(select)
-            if any(j.args.get("using") or j.method == "NATURAL" or j.kind in ("SEMI", "ANTI") for j in joins):
-                rows = replace(rows, complete=False)
-            if select.args.get("laterals"):
+            fewer = any(j.args.get("using") or j.method == "NATURAL" or j.kind in ("SEMI", "ANTI") for j in joins)
+            if fewer or select.args.get("laterals"):
                 rows = replace(rows, complete=False)
         if excluded:
             gone = {e.name.casefold() for e in excluded}

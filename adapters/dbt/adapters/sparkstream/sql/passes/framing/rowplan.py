@@ -253,10 +253,8 @@ def _check_union(select: FramedSelect, relation: Relation, union: exp.Expr) -> l
         Conditions that are always true, and that Spark refuses for other columns; where they aren't known here.
     """
     place = union.meta[SPAN]
-    tables = sources(select.select)
-    wanted, given = Columns(), select.resolver.columns(union)
-    for table in tables:
-        wanted += select.resolver.columns(table)
+    wanted = sum(map(select.resolver.columns, sources(select.select)), Columns())
+    given = select.resolver.columns(union)
     if select.requested:  # the mark comes last, behind the columns of all tables
         wanted = Columns(tuple(sorted(wanted.items, key=lambda c: c.name == MARK)), wanted.complete)
     if wanted.complete and given.complete:

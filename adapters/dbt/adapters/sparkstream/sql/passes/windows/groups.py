@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 from sqlglot import exp
 
@@ -271,7 +269,7 @@ class GroupWindows:
         place = self._source.span(read.time)
         name = self._source.text[slice(*place)]
         if isinstance(read.time, exp.Column) and self._resolver.candidates(read.time, select) == []:
-            known = reduce(add, map(self._resolver.columns, sources(select)), Columns())
+            known = sum(map(self._resolver.columns, sources(select)), Columns())
             refuse_column(self._source, place, name, known, "this FROM")
         column = self._resolver.expression(read.time, select)
         check_time(self._source, place, name, column.type, column.origin, flink=self._strict)
