@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationE
 from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
@@ -54,6 +55,15 @@ def _not_split(source: Source, place: Span, what: str, reason: str) -> Translati
     """A warning of a window whose rows aren't split by time."""
     hint = "it is for frames of RANGE between two lengths of time"
     return source.warning(place, f"skewed does nothing for {what}: {reason}", hint)
+
+
+def whole_trees(sql: str, dialect: str) -> list[exp.Expr]:
+    """The syntax trees of all statements of a text; none if a piece of it can't be parsed."""
+    try:
+        trees = Statement.parse(sql, dialect, whole=True).trees
+    except TranslationError:
+        return []
+    return [] if any(tree.find(Opaque) for tree in trees) else trees
 
 
 class Statement:

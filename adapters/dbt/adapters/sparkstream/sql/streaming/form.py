@@ -11,10 +11,8 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.statement import whole_trees
 
 _LITERALS = (
     *(TokenType.STRING, TokenType.NUMBER, TokenType.RAW_STRING, TokenType.NATIONAL_STRING, TokenType.UNICODE_STRING),
@@ -45,11 +43,8 @@ def form(sql: str, dialect: str) -> list[Any]:
         dialect: the dialect that it is written in.
     """
     tokens = DIALECTS[dialect]().tokenize(sql)
-    try:
-        trees = Statement.parse(sql, dialect, whole=True).trees
-    except TranslationError:
-        trees = []
-    if not trees or any(isinstance(node, Opaque) for tree in trees for node in tree.walk()):
+    trees = whole_trees(sql, dialect)
+    if not trees:
         return [_folded(token) for token in tokens]
     # The trees say what belongs together. The words see to it that nothing is lost that a tree doesn't hold.
     words = [

@@ -7,11 +7,9 @@ from collections.abc import Callable, Collection, Iterator
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.sql.statement import Statement
+from dbt.adapters.sparkstream.sql.statement import whole_trees
 
 Name = tuple[str, ...]
 """The parts of a table's name, in lower case."""
@@ -48,11 +46,8 @@ def replaced(sql: str, names: Collection[Name], view: Callable[[Name], str]) -> 
 
 def _tables(sql: str) -> Iterator[tuple[int, int, Name, bool]]:
     """Tables that a statement reads: (start, end, parts of the name, needs an alias) of each."""
-    try:
-        trees = Statement.parse(sql, "spark", whole=True).trees
-    except TranslationError:
-        trees = []
-    if not trees or any(isinstance(node, Opaque) for tree in trees for node in tree.walk()):
+    trees = whole_trees(sql, "spark")
+    if not trees:
         yield from _behind_from(DIALECTS["spark"]().tokenize(sql))
         return
     for tree in trees:
