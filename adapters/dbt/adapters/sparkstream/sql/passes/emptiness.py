@@ -131,7 +131,7 @@ def _read(select: exp.Select) -> Read | None:
     if select.args.get("joins") or where is None or has_more(table, *_NAMED):
         return None
     found: dict[str, dict[type, datetime | None]] = {}
-    for term in conjuncts(where.this):
+    for term in conjuncts(where):
         if not isinstance(term, (exp.GTE, exp.LT)) or not isinstance(term.this, exp.Column):
             continue
         edge = _edge(term.expression, min if isinstance(term, exp.GTE) else max)

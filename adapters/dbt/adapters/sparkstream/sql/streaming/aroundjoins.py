@@ -67,12 +67,11 @@ def _asking(select: exp.Select, frames: list[exp.Window], streams: Streams) -> e
     around = enclosing(select.parent, exp.Select) if isinstance(select.parent, exp.Subquery) else None
     if not sides or around is None or not all(streams.feeds(side) for side in sides):
         return None
-    where = around.args.get("where")
     for asking, other in (sides, reversed(sides)):
         mine, theirs = columns_of(select, asking), columns_of(select, other)
         if not all(reads_nulls(frame.this, mine) for frame in frames):
             continue
-        for term in conjuncts(where.this if where is not None else None):
+        for term in conjuncts(around.args.get("where")):
             test = term.this if isinstance(term, exp.Not) else None
             if isinstance(test, exp.Is) and isinstance(test.expression, exp.Null) and is_null(test.this, theirs):
                 return asking

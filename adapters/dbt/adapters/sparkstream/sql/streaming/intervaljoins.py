@@ -106,7 +106,7 @@ class IntervalJoins:
         select = enclosing(join, exp.Select)
         inner = not join.side and join.kind in ("", "INNER", "CROSS")
         where = select.args.get("where") if select is not None and inner else None
-        terms = [*conjuncts(on), *conjuncts(where.this if where is not None else None)]
+        terms = [*conjuncts(on), *conjuncts(where)]
         lefts, right = [self._side(relation) for relation in relations], self._side(join.this)
         equal = [term for term in terms if isinstance(term, (exp.EQ, exp.NullSafeEQ)) and _is_of_several(term)]
         if join.method == "NATURAL" or self._is_closed_by_key(equal, join, lefts, right):

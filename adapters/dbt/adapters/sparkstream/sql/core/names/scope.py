@@ -271,10 +271,10 @@ def name_of(relation: exp.Expr) -> str | None:
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """Terms that AND joins into a condition, without the parentheses around them; none for None."""
+    """Terms that AND joins into a condition, or WHERE or HAVING, without the parentheses around them; none for None."""
     if condition is None:
         return []
-    bare = condition.unnest()
+    bare = (condition.this if isinstance(condition, (exp.Where, exp.Having)) else condition).unnest()
     if not isinstance(bare, exp.And):
         return [bare]
     parts = bare.flatten(unnest=False)  # not by recursion: a long condition is as deep as it is long

@@ -135,7 +135,7 @@ _SHAPE = "write FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k, 
 
 def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
     """A join's condition: a comparison of times, equalities, conditions of the right table; None for another."""
-    parts = list(conjuncts(join.args["on"])) if join.args.get("on") else []
+    parts = conjuncts(join.args.get("on"))
     keys: list[_Sides] = []
     strict: list[_Sides] = []
     conditions: list[exp.Expr] = []

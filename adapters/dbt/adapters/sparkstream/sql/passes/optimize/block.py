@@ -207,7 +207,7 @@ class _ClauseReader:
         if origin == "rows":
             return
         row: list[str] = []
-        for part in conjuncts(where.this):
+        for part in conjuncts(where):
             origin = self._names.origin(part)
             if origin == "both" or part.find(exp.Subquery, exp.Select):
                 raise NoRule("a condition in WHERE mixes columns of the rows and of the window")

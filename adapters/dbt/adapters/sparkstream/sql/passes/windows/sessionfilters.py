@@ -136,7 +136,7 @@ class _Chain:
             if all(self._holds(*pair) for pair in parts):
                 return False
             having = self.levels[0][0].select.args.get("having")
-            parts += [(part, 0) for part in conjuncts(having and having.this) if not has_aggregate(part)]
+            parts += [(part, 0) for part in conjuncts(having) if not has_aggregate(part)]
             looked_at = [*(pair for pair in parts if not self._holds(*pair)), *((call, 0) for call in self._calls())]
             if any(self._origin(node, level).columns & {*WINDOW_COLUMNS} for node, level in looked_at):
                 return False

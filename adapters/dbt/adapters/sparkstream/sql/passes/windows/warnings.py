@@ -26,7 +26,7 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
     for select in find(tree, exp.Select):
         windowed = [s for s in sources(select) if _windowed(s, resolver)]
         where = select.args.get("where")
-        filters = conjuncts(where.this) if where and windowed else []
+        filters = conjuncts(where) if windowed else []
         for place, right, terms in _meetings(select, filters) if windowed else ():
             window = next((s for s in right if _windowed(s, resolver)), None)
             other = next((s for s in windowed if all(s is not r for r in right)), None)
@@ -59,7 +59,7 @@ def _meetings(
         if isinstance(test, (exp.In, exp.Exists)) and isinstance(query, exp.Select):
             inner = query.args.get("where")
             pairs = [exp.EQ(this=a, expression=b) for a, b in _paired(test, query)]
-            yield test, sources(query), [*(conjuncts(inner.this) if inner else []), *pairs]
+            yield test, sources(query), [*conjuncts(inner), *pairs]
 
 
 def _paired(test: exp.Expr, query: exp.Select) -> Iterable[tuple[exp.Expr, exp.Expr]]:
