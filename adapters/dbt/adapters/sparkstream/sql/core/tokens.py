@@ -160,6 +160,11 @@ class Tokens(list[Token]):
         return found
 
 
+def retyped(token: Token, type_: TokenType) -> Token:
+    """A token as one of another type, in the same place."""
+    return Token(type_, token.text, token.line, token.col, token.start, token.end, token.comments)
+
+
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _ENDING = (TokenType.COMMA, TokenType.FROM, TokenType.WHERE)

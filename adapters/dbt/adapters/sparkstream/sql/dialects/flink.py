@@ -12,13 +12,14 @@ from sqlglot.tokens import Token, TokenType
 from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers
 from dbt.adapters.sparkstream.sql.core.nodes import UNITS, Difference, Unknown, WhenValues
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
+from dbt.adapters.sparkstream.sql.core.tokens import retyped
 from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path
 from dbt.adapters.sparkstream.sql.grammar.match_grammar import MatchGrammar
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
-from dbt.adapters.sparkstream.sql.grammar.spans import with_spans
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of, with_spans
 from dbt.adapters.sparkstream.sql.grammar.window_parser import WindowParser
 
 _HINT = "`sparkstream import flink job.sql` makes a dbt project of a script; here, leave all but the query out"
@@ -214,7 +215,7 @@ def _check_functions_of_tables(tokens: list[Token], sql: str) -> None:
             ):
                 raise error_at(
                     sql,
-                    (name.start, name.end + 1),
+                    span_of(name, name),
                     f"{name.text.upper()} is a function of tables, and no window: it has no counterpart in Spark",
                     "write a table function of Spark's in Python (UDTF), and call it outside the Flink SQL",
                 )
@@ -226,7 +227,7 @@ def _check_escapes(tokens: list[Token], sql: str) -> None:
         if brace.token_type == TokenType.L_BRACE and word.text.upper() in ("FN", "D", "T", "TS"):
             raise error_at(
                 sql,
-                (brace.start, word.end + 1),
+                span_of(brace, word),
                 "this is JDBC's way to write a function or a constant, and Spark hasn't got it",
                 "leave the braces out: UPPER(c), DATE '2024-01-01', TIME '10:00:00', TIMESTAMP '2024-01-01 10:00:00'",
             )
@@ -239,5 +240,4 @@ def _as_struct(before: Token | None, token: Token, following: Token | None) -> T
         return token
     if following.token_type != TokenType.LT and (called or following.token_type != TokenType.L_PAREN):
         return token
-    place = token.line, token.col, token.start, token.end
-    return Token(TokenType.STRUCT, token.text, *place, token.comments)
+    return retyped(token, TokenType.STRUCT)

@@ -10,8 +10,10 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.source import error_at
+from dbt.adapters.sparkstream.sql.core.tokens import retyped
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 
 
 class OpenMLDB(SparkStream):
@@ -66,7 +68,7 @@ def _check(tokens: list[Token], sql: str) -> None:
         if given and token.text.upper() == "CONFIG":
             raise error_at(
                 sql,
-                (token.start, tokens[-1].end + 1),
+                span_of(token, tokens[-1]),
                 "CONFIG says how OpenMLDB runs a query",
                 "leave it out: a model runs in batch, and `sparkstream request` gives the features of a row",
             )
@@ -104,10 +106,6 @@ def _understood(tokens: list[Token], index: int) -> Token:
     """A token as it is meant: MOD between operands is an operator, and 3L and 1.5f are numbers."""
     token = tokens[index]
     if is_mod(tokens, index):
-        return _as(token, TokenType.MOD)
+        return retyped(token, TokenType.MOD)
     number = token.token_type is TokenType.VAR and re.fullmatch(r"\d+(\.\d*)?[lLfF]", token.text)
-    return _as(token, TokenType.NUMBER) if number else token
-
-
-def _as(token: Token, type_: TokenType) -> Token:
-    return Token(type_, token.text, token.line, token.col, token.start, token.end, token.comments)
+    return retyped(token, TokenType.NUMBER) if number else token

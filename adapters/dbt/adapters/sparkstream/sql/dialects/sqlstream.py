@@ -14,7 +14,7 @@ from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.dialects.window_bases import with_bases
 from dbt.adapters.sparkstream.sql.grammar.scan import is_base
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
-from dbt.adapters.sparkstream.sql.grammar.spans import spanned
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of, spanned
 from dbt.adapters.sparkstream.sql.grammar.specs import FROM_LAST, WindowSpec
 
 
@@ -91,7 +91,7 @@ class SQLStream(SparkStream):
                 else:
                     name = self._parse_id_var()
                     window = name.name if name else ""
-                table.meta[STREAM_WINDOW] = StreamWindow((over.start, self._prev.end + 1), window)
+                table.meta[STREAM_WINDOW] = StreamWindow(span_of(over, self._prev), window)
             return table
 
         def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
@@ -157,7 +157,7 @@ class SQLStream(SparkStream):
             if this is None or by is None:
                 self.raise_error("STEP needs a value, BY and an interval: STEP(ROWTIME BY INTERVAL '5' MINUTE)")
             else:
-                by.meta[SPAN] = (start.start, self._prev.end + 1)
+                by.meta[SPAN] = span_of(start, self._prev)
             return Step(this=this, by=by)
 
 
@@ -168,7 +168,7 @@ def _check(tokens: list[Token], sql: str) -> None:
         if made:
             raise error_at(
                 sql,
-                (tokens[0].start, made.end + 1),
+                span_of(tokens[0], made),
                 f"Spark has no {made.text.upper()}S",
                 "a model is what a pump fills: leave it out, and write the SELECT alone",
             )

@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, Finding, Req
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 
 _PYTHON = ("builtins", "decimal", "re", "_decimal")
 _PACKAGE = "dbt.adapters.sparkstream.sql"
@@ -39,7 +40,7 @@ def netted(sql: str, dialect: str, work: Callable[[], _T]) -> _T:
         deepest = Tokens(DIALECTS[dialect]().tokenize(sql)).deepest()
         raise error_at(
             sql,
-            (deepest.start, deepest.end + 1),
+            span_of(deepest, deepest),
             "this statement is nested too deeply to be translated",
             "take its innermost part into a CTE of its own, or into a model",
         ) from None

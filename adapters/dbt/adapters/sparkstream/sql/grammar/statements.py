@@ -16,11 +16,12 @@ from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.source import error_at
-from dbt.adapters.sparkstream.sql.core.tokens import Tokens
+from dbt.adapters.sparkstream.sql.core.tokens import Tokens, retyped
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.blocks import Blocks
 from dbt.adapters.sparkstream.sql.grammar.scan import Found, certain_places, window_calls
+from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 from dbt.adapters.sparkstream.sql.grammar.spec_grammar import SpecGrammar
 
 _LONGEST_NUMBER = 1000
@@ -79,7 +80,7 @@ def _check_numbers(tokens: Tokens, sql: str) -> None:
         if token.token_type is number and len(token.text) > _LONGEST_NUMBER:
             raise error_at(
                 sql,
-                (token.start, token.end + 1),
+                span_of(token, token),
                 f"this number has {len(token.text):,} digits, and Spark takes 38",
                 "write a shorter one",
             )
@@ -90,7 +91,7 @@ def _check_query(reader: SparkStream, tokens: Tokens, sql: str) -> None:
     first = tokens[0].text.upper()
     for (word, second), (message, hint) in reader.FOREIGN.items():
         if first == word and (second is None or (len(tokens) > 1 and tokens[1].text.upper().startswith(second))):
-            raise error_at(sql, (tokens[0].start, tokens[-1 if second else 0].end + 1), message, hint)
+            raise error_at(sql, span_of(tokens[0], tokens[-1 if second else 0]), message, hint)
 
 
 def unclosed(reader: Dialect, sql: str) -> int:
@@ -177,7 +178,7 @@ def _as_spark_reads(tokens: Tokens) -> Tokens:
             continue
         kinds = [t.token_type for t in tokens[i + 1 : i + 3]]
         if token.token_type == TokenType.WINDOW and TokenType.ALIAS not in kinds[1:]:
-            token = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+            token = retyped(token, TokenType.VAR)
         elif token.token_type == TokenType.GT and len(out) > 1 and _shift(out[-2], out[-1]) and _shift(out[-1], token):
             continue
         out.append(token)
@@ -242,4 +243,4 @@ def check_islands(tokens: list[Token], sql: str) -> None:
             message = f"there is no window function {name.text}"
             known = [window.lower() for window in WINDOWS]
             hint = did_you_mean(name.text.lower(), known, f"behind << stands one of {', '.join(known)}")
-        raise error_at(sql, (name.start, name.end + 1), message, hint)
+        raise error_at(sql, span_of(name, name), message, hint)
