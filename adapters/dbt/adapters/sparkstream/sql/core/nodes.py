@@ -57,6 +57,8 @@ class Difference(exp.Expression):
     arg_types = {"this": True, "unit": True}
 
 
+SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
+"""Items of GROUP BY that group rows in several ways."""
 UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 """Units of a difference."""
 

@@ -13,13 +13,12 @@ from sqlglot.errors import SqlglotError
 from dbt.adapters.sparkstream.sql.core.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item
-from dbt.adapters.sparkstream.sql.core.nodes import has_more, results
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more, results
 
 TURN = timedelta(hours=3)
 """Largest turn of a clock, forward or back."""
 
 _NAMED = ("this", "db", "catalog", "alias")
-_SETS = (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)
 _SCALARS = frozenset(
     """current_timezone from_csv make_timestamp_ntz monotonically_increasing_id named_struct pmod raise_error
     session_window shiftright timestamp_micros timestamp_millis timestamp_seconds to_csv typeof unix_date unix_micros
@@ -108,7 +107,7 @@ def _has_row_of_nothing(select: exp.Select) -> bool:
     group = select.args.get("group")
     if group is not None:
         whole = any(group.args.get(key) for key in _GROUPED_AS_A_WHOLE)
-        return whole or not group.expressions or any(isinstance(key, _SETS) for key in group.expressions)
+        return whole or not group.expressions or any(isinstance(key, (exp.Tuple, *SETS)) for key in group.expressions)
     if select.args.get("having"):
         return True
     places = [*select.expressions, select.args.get("order"), select.args.get("qualify")]

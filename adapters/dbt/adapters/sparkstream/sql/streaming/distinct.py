@@ -29,7 +29,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.nodes import has_more
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import key_parts
@@ -39,7 +39,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.grouping import alternatives
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
-_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 _GROUPINGS = ("grouping", "grouping_id")
 _GROUPING_ID = "grouping_id()"
 _CHANGING = {
@@ -150,7 +149,7 @@ class _Writer:
         self._block = Block(source, select)
         group = select.args["group"]
         self._means = {id(key): _item_of(key, select) for key in _keys(group)}
-        self._has_sets = any(isinstance(key, _SETS) for key in group.expressions)
+        self._has_sets = any(isinstance(key, SETS) for key in group.expressions)
         self._keys: dict[str, str] = {}
         for key in _keys(group):
             self._keys.setdefault(normal_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")

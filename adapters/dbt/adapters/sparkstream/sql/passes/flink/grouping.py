@@ -10,6 +10,7 @@ from math import prod
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.nodes import SETS
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
@@ -140,7 +141,7 @@ class Groupings(Rewriter):
 
 def key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
     """The expressions of an element of GROUP BY, through GROUPING SETS, ROLLUP, CUBE and parentheses."""
-    if isinstance(key, (exp.GroupingSets, exp.Cube, exp.Rollup, exp.Tuple)):
+    if isinstance(key, (exp.Tuple, *SETS)):
         for inner in key.expressions:
             yield from key_parts(inner)
     elif isinstance(key, exp.Paren):
@@ -152,7 +153,7 @@ def key_parts(key: exp.Expr) -> Iterator[exp.Expr]:
 def several_sets(group: exp.Group) -> list[exp.Expr]:
     """The elements of a GROUP BY that make several sets of keys."""
     found = [item for kind in ("grouping_sets", "cube", "rollup") for item in group.args.get(kind) or []]
-    found += [item for item in group.expressions if isinstance(item, (exp.GroupingSets, exp.Cube, exp.Rollup))]
+    found += [item for item in group.expressions if isinstance(item, SETS)]
     return list({id(item): item for item in found}.values())
 
 

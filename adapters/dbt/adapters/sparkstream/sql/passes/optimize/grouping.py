@@ -10,14 +10,13 @@ from math import prod
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns
-from dbt.adapters.sparkstream.sql.core.nodes import has_more
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more
 from dbt.adapters.sparkstream.sql.core.tree import once
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 Set = tuple[exp.Expr, ...]
-SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 
 _MOST_SETS = 4096
 """Grouping sets that are looked at: CUBE doubles them with each key."""

@@ -17,12 +17,12 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item, sources
-from dbt.adapters.sparkstream.sql.core.nodes import has_more
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
-from dbt.adapters.sparkstream.sql.passes.optimize.grouping import SETS, plain_keys
+from dbt.adapters.sparkstream.sql.passes.optimize.grouping import plain_keys
 
 _ORDERS = {"MAX": "DESC", "MIN": "ASC NULLS LAST"}
 _WORDS = {"DESC": "highest", "ASC NULLS LAST": "lowest"}

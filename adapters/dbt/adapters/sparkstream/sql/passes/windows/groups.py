@@ -16,6 +16,7 @@ from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, Interv
 from dbt.adapters.sparkstream.sql.core.names.checks import refuse_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, from_item, sources
+from dbt.adapters.sparkstream.sql.core.nodes import SETS
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find, own
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
@@ -112,7 +113,7 @@ class GroupWindows:
     def read(self, select: exp.Select) -> tuple[GroupWindow, list[exp.Expr]] | None:
         """The group window of a query, and its other keys; None if it has none."""
         group = select.args.get("group")
-        if group is None or group.find(exp.GroupingSets, exp.Cube, exp.Rollup):
+        if group is None or group.find(*SETS):
             return None
         for key in group.expressions:
             if is_group_window(key, self._strict):
@@ -137,7 +138,7 @@ class GroupWindows:
                 "put one of them in a subquery, or join two table functions",
             )
         read = self._read(windows[0]) if windows else None
-        if read and group and group.find(exp.GroupingSets, exp.Cube, exp.Rollup):
+        if read and group and group.find(*SETS):
             raise spans.error(
                 spans.call_span(windows[0]),
                 f"a group window {read.window.name} can't stand beside GROUPING SETS, ROLLUP or CUBE",
