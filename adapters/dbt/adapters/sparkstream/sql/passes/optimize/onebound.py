@@ -75,10 +75,9 @@ class OneBound:
         sides = {name: self._side(relation) for name, relation in relations.items()}
         joins = joins_of(select)
         on = [join.args.get("on") for join in joins if not isinstance(join, LastJoin)]
-        where = select.args.get("where")
         kept: list[exp.Expr] = []
         ended: set[str] = set()
-        for condition in (*on, where.this if where else None):
+        for condition in (*on, select.args.get("where")):
             terms = conjuncts(condition)
             gone = self._needless(terms, sides)
             kept += [term for place, term in enumerate(terms) if place not in gone]
