@@ -50,14 +50,10 @@ def netted(sql: str, dialect: str, work: Callable[[], _T]) -> _T:
         raise TranslatorFault(
             f"the translator fails on this statement, which is a fault of its own: {type(error).__name__}: {error}",
             hint="please report it with the statement; a smaller one shows which part it is",
-            source_line=_first_line(sql),
+            source_line=sql.partition("\n")[0].rstrip("\r"),
         ) from error
 
 
 def _is_ours(error: Exception) -> bool:
     module = type(error).__module__
     return module in _PYTHON or module.startswith(_PACKAGE) or isinstance(error, SqlglotError)
-
-
-def _first_line(sql: str) -> str:
-    return sql.partition("\n")[0].rstrip("\r")

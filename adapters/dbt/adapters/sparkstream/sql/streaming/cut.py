@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, gro
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table, own_frames, temporal_join
 from dbt.adapters.sparkstream.sql.streaming.closingorder import check_order
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory
-from dbt.adapters.sparkstream.sql.streaming.history import History, history, is_within_windows, keys_of_frames
+from dbt.adapters.sparkstream.sql.streaming.history import History, frames_of, history, is_within_windows
 from dbt.adapters.sparkstream.sql.streaming.names import (
     END,
     Streams,
@@ -224,7 +224,7 @@ def _check_above(cut: Cut, resolver: Resolver) -> None:
             continue
         group = around.args.get("group")
         places = [*([] if group is None else [group]), *own_frames(around)]
-        keys = [*([] if group is None else [grouping_keys(around, group)]), *keys_of_frames(around)]
+        keys = [*([] if group is None else [grouping_keys(around, group)]), *(keys for _, keys, _ in frames_of(around))]
         if places and not (window_by_window and all(_has_end(some, around, resolver) for some in keys)):
             raise OVER.needs_several(places[0], cut.source)
 

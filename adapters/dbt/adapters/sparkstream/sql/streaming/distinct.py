@@ -234,10 +234,6 @@ class _Writer:
         filtered = any(None not in filters for filters in self._lists.values())
         return self._all_rows or len(self._lists) > 1 or filtered or self._has_sets
 
-    def _number(self, listed: tuple[tuple[str, ...], str | None]) -> int:
-        """Number of a list of DISTINCT values, from 1 on."""
-        return list(self._lists).index(listed) + 1
-
     # -- keys --------------------------------------------------------------------------------------
     def _named_keys(self) -> Iterator[tuple[exp.Expr, str]]:
         seen: set[str] = set()
@@ -335,7 +331,7 @@ class _Writer:
             name = self._plain.setdefault(text, f"__all_{len(self._plain) + 1}")
             return f"first({name}) FILTER (WHERE __copy = 0)"
         listed, condition = self._list(node)
-        number, filters = self._number(listed), self._lists[listed]
+        number, filters = list(self._lists).index(listed) + 1, self._lists[listed]
         names = {value: _value(number, i) for i, value in enumerate(listed[0], 1)}
         given = [names.get(text, text) for text in map(self._source.rendered, distinct.expressions)]
         pieces = [(self._distinct_span(node, distinct), ", ".join(given))]

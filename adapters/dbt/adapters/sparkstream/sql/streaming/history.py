@@ -99,11 +99,6 @@ def is_within_windows(select: exp.Select, resolver: Resolver) -> bool:
     return all(END in _origins(keys, select, resolver) for _, keys, _ in frames_of(select))
 
 
-def keys_of_frames(select: exp.Select) -> Iterator[list[exp.Expr]]:
-    """Keys that each OVER of a query is partitioned by."""
-    return (keys for _, keys, _ in frames_of(select))
-
-
 def history(select: exp.Select, source: Source, arrival: str | None) -> History:
     """Closed rows that the frames of a query need.
 

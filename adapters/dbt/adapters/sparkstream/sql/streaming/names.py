@@ -101,7 +101,7 @@ def ctes_of(node: exp.Expr) -> list[exp.CTE]:
     found: dict[int, exp.CTE] = {}
     waiting: list[exp.Expr] = [node]
     while waiting:
-        for table in _tables(waiting.pop()):
+        for table in waiting.pop().find_all(exp.Table):
             cte = find_cte(table)
             if (
                 cte is not None
@@ -111,10 +111,6 @@ def ctes_of(node: exp.Expr) -> list[exp.CTE]:
                 found[id(cte)] = cte
                 waiting.append(cte.this)
     return list(found.values())
-
-
-def _tables(node: exp.Expr) -> Iterator[exp.Table]:
-    return (t for t in node.find_all(exp.Table) if isinstance(t.this, exp.Identifier) and not t.args.get("db"))
 
 
 def with_clause(source: Source, *nodes: exp.Expr) -> str:

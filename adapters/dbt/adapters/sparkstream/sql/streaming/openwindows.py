@@ -48,15 +48,10 @@ _DOES = {EMIT_OPEN: "shows windows that are open", UPDATE: "corrects windows tha
 def keep_windows(
     statement: Statement, streams: Streams, schema: Schema | None, cut: Cut | None, config: str, *, utc: bool
 ) -> KeptState:
-    """A query that keeps windows, and can show open windows, or correct closed ones.
+    """A query that keeps windows, and can show open windows, or correct closed ones; arguments as of `keep_slices`.
 
     Args:
-        statement: a query that can run as a stream.
-        streams: the names that stand for streams.
-        schema: table or stream -> column -> Spark type, as far as known.
-        cut: where the query leaves the stream; None where all of it can run as one.
         config: why: `EMIT_OPEN`, or `UPDATE`, with which windows are corrected.
-        utc: True if the session's clock shows UTC.
 
     Raises:
         TranslationError: its windows can't be seen before they close.

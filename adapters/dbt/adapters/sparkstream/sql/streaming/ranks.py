@@ -30,7 +30,7 @@ def joins_by_rank(tree: exp.Expr, source: Source, streams: Streams, resolver: Re
 
 def without_unread_ctes(tree: exp.Expr, source: Source, streams: Streams) -> Iterator[Edit]:
     """Edits that take out the CTEs over streams that nothing reads; those that only they read are next."""
-    read = {id(find_cte(table)) for table in find(tree, exp.Table) if not table.args.get("db")}
+    read = {id(find_cte(table)) for table in find(tree, exp.Table)}
     for with_ in find(tree, exp.With):
         kept = [cte for cte in with_.expressions if id(cte) in read or not streams.feeds(cte.this)]
         if len(kept) < len(with_.expressions):

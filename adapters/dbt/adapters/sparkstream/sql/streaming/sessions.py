@@ -121,20 +121,10 @@ class RowSessions:
 
     def ending(self, query: str) -> OnSessions:
         """Ending that brings the rows into the table; `query` is the `query` of `OnSessions`."""
-        return OnSessions(query, self.kept(), self.closed())
-
-    def closed(self) -> str:
-        """The rows of `SO_FAR` whose session no row can join any more."""
-        return f"SELECT * FROM {self.query}\nWHERE {self._is_closed}"
-
-    def kept(self) -> str:
-        """The rows of `SO_FAR` that the sessions of later rows need."""
-        return f"SELECT * EXCEPT ({', '.join(WINDOW_COLUMNS)}) FROM {self.query}\nWHERE NOT {self._is_closed}"
-
-    @property
-    def _is_closed(self) -> str:
         # At its very end, a session may still be joined by a row of a part of a millisecond later.
-        return f"(CAST(window_end AS TIMESTAMP_NTZ) < (SELECT until FROM {UNTIL}))"
+        is_closed = f"(CAST(window_end AS TIMESTAMP_NTZ) < (SELECT until FROM {UNTIL}))"
+        kept = f"SELECT * EXCEPT ({', '.join(WINDOW_COLUMNS)}) FROM {self.query}\nWHERE NOT {is_closed}"
+        return OnSessions(query, kept, f"SELECT * FROM {self.query}\nWHERE {is_closed}")
 
 
 def row_sessions(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver) -> RowSessions | None:

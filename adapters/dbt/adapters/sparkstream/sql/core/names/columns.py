@@ -125,7 +125,7 @@ class Resolver:
             return self.columns(table.this)
         if cte := find_cte(table):
             return self.columns(cte.this).renamed(cte.alias_column_names)
-        known = self._tables.get(_parts(table))
+        known = self._tables.get(tuple(part.name.casefold() for part in table.parts))
         if not known:
             return UNKNOWN
         return Columns(tuple(Column(name, plain_type(type_)) for name, type_ in known.items()))
@@ -282,10 +282,6 @@ class Resolver:
         names = names_of(column) or []
         rows = (self._names.meant(names[:last], column, select) for last in range(len(names) - 1, 0, -1))
         return next((row[0] for row in rows if row and len(row) == 1 and row[0].type), None)
-
-
-def _parts(table: exp.Table) -> tuple[str, ...]:
-    return tuple(part.name.casefold() for part in table.parts)
 
 
 def _key(name: str) -> tuple[str, ...]:
