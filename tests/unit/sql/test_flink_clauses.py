@@ -96,6 +96,7 @@ class TestClauses(Pairs):
         self.becomes("SELECT MAX(i) OVER (w) AS z FROM c WINDOW w AS (ORDER BY i)", "SELECT MAX(i) OVER (w) AS z FROM c WINDOW w AS (ORDER BY i)")
         self.refused_flink("SELECT MAX(i) OVER (w ROWS 1 PRECEDING) FROM c WINDOW W AS (ORDER BY i ROWS 2 PRECEDING)", "the window w has a frame already", at="w", hint="in full")
         self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW w AS (PARTITION BY i + 1)", "has columns only", at="i + 1", hint="in full")
+        self.refused_flink("SELECT MAX(i) OVER (w ORDER BY ts) FROM c WINDOW w AS k", "is in parentheses", at="w AS k", hint="WINDOW w AS (...)")
 
     def test_negative_offsets(self) -> None:
         """Flink's batch takes them in RANGE: the frame holds the current row, so rows without a key stay peers."""

@@ -202,6 +202,7 @@ class TestTemporalJoin(Pairs):
         self.refused_join("SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k > vb.k", "equates the key: k", at="a.k > vb.k", hint="ON a.k = vb.k")
         self.refused_join("SELECT 1 FROM a JOIN d ON d.x = a.n JOIN vb FOR SYSTEM_TIME AS OF a.ts ON d.x = vb.k", "of the input of its time, a", at="d.x", hint="a subquery")
         self.refused_join("SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00' ON a.k = vb.k", "a time column", at="TIMESTAMP '2024-01-01 00:00:00'", hint="a.ts")
+        self.refused_join("SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME ON a.k = vb.k", "a time column", at="vb FOR SYSTEM_TIME", hint="AS OF a.ts")
         first = VERSIONS.replace("DESC", "ASC")
         self.refused_flink(f"{first} SELECT 1 FROM a JOIN vb FOR SYSTEM_TIME AS OF a.ts ON a.k = vb.k", "aren't known", at="vb FOR SYSTEM_TIME AS OF a.ts", hint="DESC")
         starred = VERSIONS.replace("SELECT k, name, bt", "SELECT *")

@@ -234,6 +234,7 @@ RANK = "rank() OVER (PARTITION BY {} ORDER BY num {}) AS __place"
         ("FROM counted GROUP", "FROM counted WHERE k > 'a' GROUP", None),
         ("FROM counted GROUP", "FROM counted AS c JOIN bid ON true GROUP", None),
         ("max(num)", "max(DISTINCT num)", None),
+        ("max(num) AS num FROM counted", "max(num) AS num", None),
         ("max(num) AS num", "max(num) AS num, min(k) AS low", None),
         ("count(*) AS num", "sum(d) AS num", None),  # 0.0 and -0.0 are equal
         ("count(*) AS num", "max(unknown) AS num", None),

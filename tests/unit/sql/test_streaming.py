@@ -656,6 +656,16 @@ def test_texts_beside_distinct_values() -> None:
     assert f"grouping({key}) AS __grouping_1, shiftright(grouping_id(), 2) AS __grouping_2" in found
 
 
+def test_distinct_values_of_grouping_sets_within_grouping_sets() -> None:
+    counts = f"SELECT window_end, k, count(DISTINCT v) AS n FROM {TUMBLE} GROUP BY window_end, "
+    assert (
+        "GROUP BY window_end, GROUPING SETS (ROLLUP (k), (v)), __copy"
+        in plan(f"{counts}GROUPING SETS (ROLLUP (k), (v))").query
+    )
+    with pytest.raises(TranslationError, match="more than 4096 grouping sets"):
+        plan(f"{counts}CUBE ({', '.join(f'v + {i}' for i in range(13))})")
+
+
 def test_distinct_values_in_other_places() -> None:
     flink = "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
     found = plan(f"SELECT {BOUNDS}, AVG(DISTINCT v) AS a FROM {flink} GROUP BY {BOUNDS}", "flink").query

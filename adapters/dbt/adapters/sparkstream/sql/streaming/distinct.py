@@ -36,6 +36,7 @@ from dbt.adapters.sparkstream.sql.passes.flink.grouping import key_parts
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import alternatives
+from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.statement import Statement
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 
@@ -85,7 +86,10 @@ def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> No
                 f"{key.name} is a column and the name of something else in the SELECT list",
                 "give that another name",
             )
-    sets = [tuple(sorted({normal_form(key) for key in keys})) for keys in alternatives(group)]
+    try:
+        sets = [tuple(sorted({normal_form(key) for key in keys})) for keys in alternatives(group)]
+    except NoRule as reason:
+        raise source.error(source.span(group), str(reason), "group by fewer keys") from None
     if len(set(sets)) < len(sets):
         raise source.error(
             source.span(group), "the same grouping set stands here twice, beside DISTINCT values", "leave one out"

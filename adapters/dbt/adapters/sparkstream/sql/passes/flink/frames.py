@@ -82,6 +82,8 @@ class OverWindows(Rewriter):
             found = self.resolver.find(key, select) if isinstance(key, exp.Column) and select is not None else None
             if not isinstance(key, exp.Column) or (found is not None and found.rows):
                 self.refuse(key, "a window that others begin with has columns only", "write OVER (...) in full")
+        if INSIDE not in window.meta:
+            self.refuse(window, "a window that others begin with is in parentheses", "write WINDOW w AS (...)")
         first, last = window.meta[INSIDE]
         base = named(window)
         if base is None:

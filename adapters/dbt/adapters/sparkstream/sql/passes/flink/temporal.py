@@ -130,7 +130,7 @@ class TemporalJoins(Rewriter):
         if not isinstance(join, exp.Join) or select is None:
             return  # a table as it was at a time, as Spark has it
         if not isinstance(time, exp.Column):
-            self.refuse(time, "a temporal join takes a time column of its left side", _JOIN)
+            self.refuse(time or table, "a temporal join takes a time column of its left side", _JOIN)
         on, side = join.args.get("on"), join.side
         if on is None or side in ("RIGHT", "FULL") or join.kind not in ("", "INNER", "OUTER"):
             self.refuse(table, "a temporal join is JOIN or LEFT JOIN, and has ON", _JOIN)

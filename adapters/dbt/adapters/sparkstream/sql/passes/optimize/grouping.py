@@ -156,7 +156,7 @@ def alternatives(group: exp.Group) -> Iterator[Set]:
     """The grouping sets that a GROUP BY stands for.
 
     Raises:
-        NoRule: there are grouping sets within grouping sets, or too many.
+        NoRule: there are too many.
     """
     kinds = [list(islice(_alternatives(e), _MOST_SETS + 1)) for e in group.expressions]
     if prod(map(len, kinds)) > _MOST_SETS:
@@ -168,9 +168,7 @@ def _alternatives(item: exp.Expr) -> Iterator[Set]:
     """The grouping sets that an item of GROUP BY stands for."""
     if isinstance(item, exp.GroupingSets):
         for inner in item.expressions:
-            if isinstance(inner, SETS):
-                raise NoRule("grouping sets within grouping sets")
-            yield _members(inner)
+            yield from _alternatives(inner) if isinstance(inner, SETS) else (_members(inner),)
     elif isinstance(item, exp.Rollup):
         parts = [_members(e) for e in item.expressions]
         for length in range(len(parts), -1, -1):

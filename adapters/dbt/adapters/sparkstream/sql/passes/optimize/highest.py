@@ -111,8 +111,8 @@ def _most(relation: exp.Expr, cte: exp.Select) -> _Extremes | None:
     by = plain_keys(query)
     if by is None or has_more(query, "expressions", "from_", "group"):
         return None
-    [rows, *more] = sources(query)
-    if more or _grouped(rows) is not cte:
+    rows = sources(query)
+    if len(rows) != 1 or _grouped(rows[0]) is not cte:
         return None
     grouped = [column.name.casefold() for column in by if isinstance(column, exp.Column)]
     keys: dict[str, str] = {}
