@@ -178,6 +178,7 @@ class TestAutomaton:
         ({"pattern": "(A*? B?)"}, "may have no rows", "(A*? B?)"),
         ({"pattern": "(A B?? C)"}, "Flink has no B??", "?? C"),
         ({"pattern": "(A B{0,1}? C)"}, "Flink has no B??", "{0,1}? C"),
+        ({"measures": "MEASURES LISTAGG(A.s, B.s) AS a"}, "a constant text between the values", "B.s) AS a"),
         ({"measures": "MEASURES LAST(A.p, -1) AS a"}, "a constant number of rows", "-1) AS a"),
         ({"pattern": "(A+ B* C)"}, "follow a greedy one", "* C)"),
         ({"pattern": "(A B{,2} C)"}, "expects a number here", ",2} C"),

@@ -193,12 +193,14 @@ class Checks:
             self._refuse(span, f"{name} can't stand within FIRST, LAST or an aggregate", "write one of them")
         if any(isinstance(argument, exp.Distinct) for argument in call.expressions):
             self._refuse(span, f"{name} takes no DISTINCT in MATCH_RECOGNIZE")
-        most = 2 if name in NAVIGATION else 1
+        most = 2 if name in (*NAVIGATION, "LISTAGG") else 1
         if not 1 <= len(call.expressions) <= most:
             self._refuse(span, f"{name} takes {'one or two arguments' if most == 2 else 'one argument'} here")
-        offset = call.expressions[1] if len(call.expressions) == 2 else None
-        if offset is not None and not (isinstance(offset, exp.Literal) and offset.name.isdecimal()):
-            self._refuse(offset, f"{name} takes a constant number of rows", f"write {name}(A.x, 1)")
+        for more in call.expressions[1:]:
+            if name == "LISTAGG" and not (isinstance(more, exp.Literal) and more.is_string):
+                self._refuse(more, "LISTAGG takes a constant text between the values", "write LISTAGG(A.x, '-')")
+            if name != "LISTAGG" and not (isinstance(more, exp.Literal) and more.name.isdecimal()):
+                self._refuse(more, f"{name} takes a constant number of rows", f"write {name}(A.x, 1)")
         variables = {column.table for column in call.expressions[0].find_all(exp.Column) if is_column(column)}
         if len(variables) > 1:
             self._refuse(

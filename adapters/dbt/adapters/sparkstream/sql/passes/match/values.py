@@ -63,13 +63,14 @@ def _extreme(function: str) -> Aggregate:
     return lambda events, value, type_: f"{function}(transform({events}, {EVENT} -> {value}))"
 
 
-def _listagg(events: str, value: str, type_: str | None) -> str:
+def _listagg(events: str, value: str, type_: str | None, separator: str = "','") -> str:
     values = _values(events, value)
-    return f"CASE WHEN size({values}) > 0 THEN array_join({values}, ',') END"
+    return f"CASE WHEN size({values}) > 0 THEN array_join({values}, {separator}) END"
 
 
-Aggregate = Callable[[str, str, str | None], str]
-"""Function from a variable's array of events, the argument as an expression of EVENT, and its type to Spark SQL."""
+Aggregate = Callable[..., str]
+"""Function from a variable's array of events, the argument as an expression of EVENT, its type, and LISTAGG's
+separator to Spark SQL."""
 
 AGGREGATES: dict[str, Aggregate] = {
     "SUM": _sum,
@@ -160,7 +161,8 @@ class Values:
         text = "*" if isinstance(value, exp.Star) else self._source.rendered(value)
         type_ = self._resolver.type(value, enclosing(call, exp.Select) or NO_SELECT)
         try:
-            return AGGREGATES[call.name.upper()](self._names.all(variable), text, type_)
+            more = map(self._source.rendered, call.expressions[1:])
+            return AGGREGATES[call.name.upper()](self._names.all(variable), text, type_, *more)
         except UntypedError:
             raise self._source.error(
                 self._source.call_span(call),
