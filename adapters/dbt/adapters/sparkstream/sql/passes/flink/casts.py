@@ -107,7 +107,12 @@ class Casts(Rewriter):
                 return len(time.this.name.partition(".")[2])
             name, size = self._target(time)
             return size if size is not None else 6 if name.startswith("TIMESTAMP") else 3
-        return None
+        if isinstance(time, (exp.If, exp.Window)):  # of IF the first value's, and so of WHEN
+            return self._digits(time.args.get("true") or time.this)
+        values = [v for v in time.iter_expressions() if self.type(v) in types.TIMES or v.arg_key == "ifs"]
+        first = isinstance(time, exp.Nullif) or time.name.upper() in ("LAG", "LEAD")
+        known = {self._digits(value) for value in (values[:1] if first else values)}
+        return None if None in known else max((each for each in known if each is not None), default=None)
 
     def _called(self, node: exp.Expr) -> bool:
         """True if a cast is written `CAST(x AS type)` or `x::type`, and not `type 'x'`."""
