@@ -33,7 +33,7 @@ def output_name(projection: exp.Expr) -> str:
     """The name that a column of a SELECT has from its author: of its alias, its column or its field; else empty."""
     if isinstance(projection, exp.Alias):
         return projection.alias
-    names = names_of(projection)
+    names = names_of(projection.unnest())  # of `(a)`, too
     return names[-1] if names else ""
 
 

@@ -124,17 +124,22 @@ class FlinkQueries(Rewriter):
                     return
                 yield from stars
                 continue
-            named = output_name(projection) or self._word(projection)
-            name = named or f"EXPR${len(written) if grouped else len(taken)}"
+            called = "" if self._has_plus(projection) else output_name(projection)
+            name = called or self._word(projection) or f"EXPR${len(written) if grouped else len(taken)}"
             written.add(name)
             given = unused_name(name, taken)
             quoted = backticked(given)
             yield from self._ordered(select, projection, quoted)
             if given != name and isinstance(projection, exp.Alias):
                 yield self.edit(projection.args["alias"], lambda n=quoted: n)  # type: ignore[misc]
-            elif given != name or not output_name(projection):
+            elif given != name or not called:
                 text = lambda p=projection, n=quoted: f"{self.text(p)} AS {n}"  # noqa: E731
                 yield self.edit(projection, text, level=3)
+
+    def _has_plus(self, projection: exp.Expr) -> bool:
+        """True for `+a`, a column without a name in Flink, which is a column to sqlglot."""
+        column = projection.unnest()
+        return isinstance(column, exp.Column) and self.source.written(column).startswith("+")
 
     def _lone_text(self, select: exp.Select) -> Iterator[Edit]:
         """Names the text of `(SELECT 'a')`, which Spark takes for a constant of a type SELECT."""
@@ -157,16 +162,26 @@ class FlinkQueries(Rewriter):
                     yield self.edit(item.this, lambda: name)
 
     def _star(self, select: exp.Select, star: exp.Expr, taken: set[str], written: set[str]) -> list[Edit] | None:
-        """Writes out a star that brings a name again; None where its columns aren't all known."""
+        """Writes out a star that brings a name again; None where its columns aren't all known.
+
+        `t.*` of a join with USING is written out, too: Spark puts the columns of USING first.
+        """
         columns = self._behind(select, star)
         if columns is None:
             return None
         written.update(name for _, name in columns)
         named = [(column, name, unused_name(name, taken)) for column, name in columns]
-        if all(name == given for _, name, given in named) or not all(column for column, _, _ in named):
+        known = all(name == given for _, name, given in named) and not (
+            isinstance(star, exp.Column) and _merges(select)
+        )
+        if known or not all(column for column, _, _ in named):
             return []
         items = [column + ("" if name == given else f" AS {backticked(given)}") for column, name, given in named]
-        return [self.edit(star, lambda: ", ".join(items))]
+        inputs = [(self.source.span(s)[1], alias) for s, alias in _unnamed(select)]
+        return [
+            self.edit(star, lambda: ", ".join(items)),
+            *(Edit.to((end, end), f" AS {alias}") for end, alias in inputs),
+        ]
 
     def _behind(self, select: exp.Select, star: exp.Expr) -> list[tuple[str, str]] | None:
         """The columns that a star stands for, as Spark SQL (empty where it has none) and by name; None if unknown."""
@@ -177,9 +192,12 @@ class FlinkQueries(Rewriter):
             return [(f"{row}.{backticked(c.name)}", c.name) for c in rows.items] if rows.complete else None
         if not all(self.resolver.columns(s).complete for s in scope):
             return None
-        if not table and any(j.args.get("using") or j.method for j in joins_of(select)):
+        if not table and _merges(select):
             return self._merged(select, scope)
-        columns = [(s.alias_or_name, c.name) for s in scope for c in self.resolver.columns(s).items]
+        unnamed = {id(s): alias for s, alias in _unnamed(select)}
+        columns = [
+            (s.alias_or_name or unnamed.get(id(s), ""), c.name) for s in scope for c in self.resolver.columns(s).items
+        ]
         return [(f"{backticked(t)}.{backticked(n)}" if t else "", n) for t, n in columns]
 
     def _merged(self, select: exp.Select, scope: list[exp.Expr]) -> list[tuple[str, str]] | None:
@@ -330,6 +348,17 @@ def _names_matter(select: exp.Select) -> bool:
     if isinstance(node.parent, exp.Subquery):
         return isinstance(node.parent.parent, (exp.From, exp.Join, exp.Lateral))
     return node.parent is None or isinstance(node.parent, (exp.CTE, exp.Create, exp.Insert))
+
+
+def _merges(select: exp.Select) -> bool:
+    """True if a query has a join with USING, or a NATURAL one."""
+    return any(join.args.get("using") or join.method for join in joins_of(select))
+
+
+def _unnamed(select: exp.Select) -> list[tuple[exp.Expr, str]]:
+    """The inputs in FROM that have no name, each with one for the columns of a star; UNNEST has one in Spark SQL."""
+    inputs = enumerate(sources(select), start=1)
+    return [(s, f"__input_{i}") for i, s in inputs if not s.alias_or_name and not isinstance(s, exp.Unnest)]
 
 
 def _items(query: exp.Expr) -> list[exp.Expr]:
