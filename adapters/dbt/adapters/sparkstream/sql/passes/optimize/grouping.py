@@ -168,7 +168,10 @@ def _alternatives(item: exp.Expr) -> Iterator[Set]:
     """The grouping sets that an item of GROUP BY stands for."""
     if isinstance(item, exp.GroupingSets):
         for inner in item.expressions:
-            yield from _alternatives(inner) if isinstance(inner, SETS) else (_members(inner),)
+            if isinstance(inner, SETS):
+                yield from _alternatives(inner)
+            else:
+                yield _members(inner)
     elif isinstance(item, exp.Rollup):
         parts = [_members(e) for e in item.expressions]
         for length in range(len(parts), -1, -1):
