@@ -72,6 +72,9 @@ class TestFields(Pairs):
     def test_casts(self) -> None:
         self.flink("SELECT CAST(r AS ROW<V BIGINT, s ROW<t TIMESTAMP(3), u TIMESTAMP_LTZ>>) AS x FROM t", spark="SELECT CAST(r AS struct<V:bigint,s:struct<t:timestamp_ntz,u:timestamp>>) AS x FROM t")
         self.flink("SELECT CAST(m AS MAP<STRING, ARRAY<INT>>) AS x FROM t", spark="SELECT CAST(m AS map<string,array<int>>) AS x FROM t")
+        self.flink("SELECT CAST(r AS ROW<a INT NOT NULL, w STRING 'a comment'>) AS x FROM t", spark="SELECT CAST(r AS struct<a:int,w:string>) AS x FROM t", schema=SCHEMA)
+        self.flink("SELECT CAST(a AS ARRAY<VARCHAR(2) NOT NULL>) AS x, CAST(a AS CHAR(2) ARRAY) AS y FROM t", spark="SELECT TRANSFORM(a, e0 -> LEFT(CAST(e0 AS STRING), 2)) AS x, TRANSFORM(a, e0 -> RPAD(CAST(e0 AS STRING), 2, ' ')) AS y FROM t", schema={"t": {"a": "array<int>"}})
+        self.flink("SELECT CAST(r AS ROW<a INT, w CHAR(2)>) AS x FROM t", spark="SELECT TRANSFORM(ARRAY(r), e0 -> CASE WHEN e0 IS NOT NULL THEN NAMED_STRUCT('a', CAST(e0.v AS INT), 'w', RPAD(e0.s, 2, ' ')) END)[0] AS x FROM t", schema=SCHEMA)
 
 
     def test_texts(self) -> None:

@@ -62,6 +62,7 @@ class Flink(SparkStream):
             "TIMESTAMP": TokenType.TIMESTAMPNTZ,
             "TIMESTAMP_LTZ": TokenType.TIMESTAMPLTZ,
             "BYTES": TokenType.BINARY,
+            "BINARY VARYING": TokenType.VARBINARY,
             "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
             ROWTIME: TokenType.VAR,
         }
@@ -120,7 +121,15 @@ class Flink(SparkStream):
             if isinstance(type_, exp.DataType) and type_.this == exp.DType.TIME:
                 digits = type_.expressions[0].name if type_.expressions else "0"
                 _set_digits(type_, int(digits) if digits.isdecimal() else 0)
+            if kwargs.get("with_collation"):  # not in a place where NOT may begin an expression
+                self._match_text_seq("NOT", "NULL")
             return type_
+
+        def _parse_struct_types(self, type_required: bool = False) -> exp.Expr | None:
+            """A field of a row, and its comment: `w STRING 'what it is'`."""
+            field = super()._parse_struct_types(type_required)
+            self._match(TokenType.STRING)
+            return field
 
         def _parse_disjunction(self) -> exp.Expr | None:
             """A value; behind WHEN there may be several: CASE x WHEN 1, 2 THEN y."""

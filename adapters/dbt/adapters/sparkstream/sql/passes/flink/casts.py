@@ -12,7 +12,7 @@ from sqlglot.tokens import TokenType
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import element, entry, fields, is_array, nested_type
-from dbt.adapters.sparkstream.sql.core.source import Edit
+from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import date_format
@@ -48,51 +48,102 @@ class Casts(Rewriter):
             return
         from_ = self.type(node.this)
         function = "CAST" if self.source.span(node.this)[0] == span[0] else tokens[0].text  # x::INT
-        yield Edit(span, lambda: self._cast_text(function, node, from_, to))
+        yield Edit(span, lambda: self._cast_text(function, node, from_))
 
-    def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None, to: str) -> str:
-        inner = self.text(node.this)
-        name, size = self._target(node)
+    def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None) -> str:
+        digits, literal = self._digits(node.this), text_constant(node.this)
+        return self._converted(function, self.text(node.this), from_, node.to, digits, literal)
+
+    def _converted(
+        self,
+        function: str,
+        inner: str,
+        from_: str | None,
+        type_: exp.DataType,
+        digits: int | None = None,
+        literal: str | None = None,
+        depth: int = 0,
+    ) -> str:
+        """Spark SQL of a value as another type.
+
+        Args:
+            function: CAST or TRY_CAST.
+            inner: Spark SQL of the value.
+            from_: its Spark type.
+            type_: the type that is wanted.
+            digits: the digits behind the second of a time; None if they aren't known.
+            literal: the text itself, if the value is a constant text.
+            depth: how many arrays, maps and rows the value lies in.
+        """
+        to = nested_type(type_) or ""
+        name, size = self._target(type_)
         if to == "string":
-            text = text_of(inner, from_, self._digits(node.this), function=function)
+            text = text_of(inner, from_, digits, function=function, depth=depth)
             if name in ("CHAR", "CHARACTER"):
                 return f"RPAD({text}, {1 if size is None else size}, ' ')"
             if size is not None and size < 2**31 - 1:
                 return f"LEFT({text}, {size})"
             return text if text != inner else f"{function}({inner} AS STRING)"
-        if to == "binary" and name in ("BINARY", "VARBINARY"):
+        if to == "binary" and name != "BYTES":
             bytes_ = inner if from_ == "binary" else f"{function}({inner} AS BINARY)"
             size = 1 if size is None else size
             return f"RPAD({bytes_}, {size}, X'00')" if name == "BINARY" else f"LEFT({bytes_}, {size})"
+        if "<" in to:
+            return self._parts(function, inner, from_, type_, depth) or f"{function}({inner} AS {to})"
         if types.is_decimal(to) and types.is_numeric(from_):
             function = "TRY_CAST"  # an overflow is NULL
         elif to in types.INTEGERS and types.is_numeric(from_):
             function = "CAST"  # an overflow wraps, in TRY_CAST too
         elif types.is_string(from_) and function.upper() == "TRY_CAST":
-            inner = _tried_text(inner, text_constant(node.this), to, self._target(node)[1])
+            inner = _tried_text(inner, literal, to, size)
         elif types.is_clock(to) and types.is_string(from_):
-            inner = clocks.read(inner, text_constant(node.this))
+            inner = clocks.read(inner, literal)
         elif to in types.TIMES and types.is_clock(from_):
             inner = clocks.on_a_day(inner)
             if to == types.NTZ:
                 return inner
-        elif to in types.TIMES:
-            inner = self._cut(node, inner, from_)
-        return f"{function}({inner} AS {to if '<' in to else to.upper()})"
+        elif to in types.TIMES and size is not None and size < _MICROS:
+            if types.is_string(from_):
+                inner = clocks.cut_text(inner, literal, size)
+            elif from_ in types.TIMES and (digits is None or size < digits):
+                inner = clocks.cut_time(inner, size)
+        return f"{function}({inner} AS {to.upper()})"
 
-    def _cut(self, node: exp.Cast | exp.TryCast, inner: str, from_: str | None) -> str:
-        """A time, or the text of a time, cut to the digits behind the second that the cast's type keeps."""
-        _, digits = self._target(node)
-        if digits is None or digits >= _MICROS:
-            return inner
-        if types.is_string(from_):
-            return clocks.cut_text(inner, text_constant(node.this), digits)
-        known = self._digits(node.this)
-        return clocks.cut_time(inner, digits) if from_ in types.TIMES and (known is None or digits < known) else inner
+    def _parts(self, function: str, sql: str, from_: str | None, type_: exp.DataType, depth: int) -> str | None:
+        """An array, a map or a row whose parts are cast one by one; None where Spark's CAST does the same."""
+        each, row, pair = f"e{depth}", fields(from_) or (), entry(from_) or (None, None)
+        kinds = [part.args["kind"] if isinstance(part, exp.ColumnDef) else part for part in type_.expressions]
+        if type_.this == exp.DType.ARRAY:
+            parts = [(each, element(from_))]
+        elif type_.this == exp.DType.MAP:
+            parts = [(f"{each}.key", pair[0]), (f"{each}.value", pair[1])]
+        else:
+            parts = [(f"{each}.{quoted(name)}", inner) for name, inner in row]
+        if len(parts) != len(kinds):
+            return None
+        texts = [
+            self._converted(function, part, inner, kind, depth=depth + 1)
+            for (part, inner), kind in zip(parts, kinds, strict=True)
+        ]
+        if all(
+            text.removeprefix("TRY_").startswith(f"CAST({part} AS ")
+            for text, (part, _) in zip(texts, parts, strict=True)
+        ):
+            return None
+        if type_.this == exp.DType.ARRAY:
+            return f"TRANSFORM({sql}, {each} -> {texts[0]})"
+        if type_.this == exp.DType.MAP:
+            return f"MAP_FROM_ENTRIES(TRANSFORM(MAP_ENTRIES({sql}), {each} -> STRUCT({', '.join(texts)})))"
+        names = [string_literal(field.name) for field in type_.expressions]
+        named = ", ".join(f"{name}, {text}" for name, text in zip(names, texts, strict=True))
+        return f"TRANSFORM(ARRAY({sql}), {each} -> CASE WHEN {each} IS NOT NULL THEN NAMED_STRUCT({named}) END)[0]"
 
-    def _target(self, node: exp.Expr) -> tuple[str, int | None]:
-        """Name and size of a cast's type as written: CHAR and 5 of `CHAR(5)`, which is a TEXT to sqlglot."""
-        name, *size = [token.text for token in self.source.tokens_in(self.source.span(node.args["to"]))[:3]]
+    def _target(self, to: exp.DataType) -> tuple[str, int | None]:
+        """Name and size of a type as written: CHAR and 5 of `CHAR(5)` and `CHAR(5) ARRAY`, a TEXT to sqlglot."""
+        written: exp.Expr = to
+        while SPAN not in written.meta and written.parent is not None:  # the CHAR(5) of CHAR(5) ARRAY
+            written = written.parent
+        name, *size = [token.text for token in self.source.tokens_in(self.source.span(written))[:3]]
         is_size = len(size) == 2 and size[0] == "(" and size[1].isdecimal() and len(size[1]) < 10
         return name.upper(), int(size[1]) if is_size else None
 
@@ -105,7 +156,7 @@ class Casts(Rewriter):
         if isinstance(time, (exp.Cast, exp.TryCast)):
             if not self._called(time):
                 return len(time.this.name.partition(".")[2])
-            name, size = self._target(time)
+            name, size = self._target(time.to)
             return size if size is not None else 6 if name.startswith("TIMESTAMP") else 3
         if isinstance(time, (exp.If, exp.Window)):  # of IF the first value's, and so of WHEN
             return self._digits(time.args.get("true") or time.this)
