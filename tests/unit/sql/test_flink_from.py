@@ -81,6 +81,10 @@ class TestFields(Pairs):
         self.flink("SELECT CAST(r AS STRING) AS z FROM t", spark="SELECT CASE WHEN r IS NOT NULL THEN CONCAT('(', COALESCE(CAST(r.v AS STRING), 'NULL'), ', ', COALESCE(r.s, 'NULL'), ')') END AS z FROM t", schema=SCHEMA)
         self.flink("SELECT CAST(m AS VARCHAR(9)) AS z FROM t", spark="SELECT LEFT(CONCAT('{', ARRAY_JOIN(TRANSFORM(MAP_ENTRIES(m), e0 -> CONCAT(e0.key, '=', COALESCE(CAST(e0.value AS STRING), 'NULL'))), ', '), '}'), 9) AS z FROM t", schema=SCHEMA)
 
+    def test_fields_have_the_names_of_the_first_row(self) -> None:
+        self.flink("SELECT COALESCE(r, ROW(9, 'z')) AS z FROM t", spark="SELECT COALESCE(r, CAST(NAMED_STRUCT('EXPR$0', 9, 'EXPR$1', 'z') AS struct<v:int,s:string>)) AS z FROM t", schema=SCHEMA)
+        self.flink("SELECT CASE WHEN TRUE THEN r ELSE ROW(9.5, 'z') END AS z FROM t", spark="SELECT CASE WHEN TRUE THEN r ELSE NAMED_STRUCT('EXPR$0', 9.5, 'EXPR$1', 'z') END AS z FROM t", schema=SCHEMA)
+
     def test_subscripts(self) -> None:
         self.flink("SELECT r[1] AS y, r['s'] AS z FROM t", spark="SELECT r.v AS y, r.s AS z FROM t", schema=SCHEMA)
 

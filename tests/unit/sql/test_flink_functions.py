@@ -29,6 +29,7 @@ class TestFunctions(Pairs):
         self.rewritten("TO_TIMESTAMP('2024', 'yyyy')", "TRY_ADD(TO_TIMESTAMP_NTZ('2024', 'yyyy'), INTERVAL '0' SECOND)")
         self.rewritten("TO_TIMESTAMP('20240102030405678', 'yyyyMMddHHmmssSSS')", r"TRY_ADD(TO_TIMESTAMP_NTZ(REGEXP_REPLACE('20240102030405678', '(\\d{3})$', '.$1'), 'yyyyMMddHHmmss.SSS'), INTERVAL '0' SECOND)")
         self.rewritten("TO_TIMESTAMP_LTZ(i)", "TIMESTAMP_MILLIS(i)")
+        self.rewritten("TO_TIMESTAMP_LTZ(i, 6)", "TIMESTAMP_MICROS(i)")
         self.rewritten("TO_TIMESTAMP_LTZ(1.5, 0)", "TIMESTAMP_SECONDS(CAST(1.5 AS BIGINT))")
         self.rewritten("TO_TIMESTAMP_LTZ('2024-01-02')", "CAST(CONVERT_TIMEZONE('UTC', CURRENT_TIMEZONE(), TRY_CAST('2024-01-02' AS TIMESTAMP_NTZ)) AS TIMESTAMP)")
         self.rewritten("TO_TIMESTAMP_LTZ(k, 'dd.MM.yyyy')", "TRY_TO_TIMESTAMP(CONCAT(k, ' ', 'UTC'), CONCAT('dd.MM.yyyy', ' VV'))")

@@ -49,12 +49,13 @@ class TestJson(Pairs):
     def test_paths(self) -> None:
         for path in ('$[0].b["a b"]', '$.[0].b.["a b"]'):
             self.rewritten(f"JSON_EXISTS(j, '{path}' UNKNOWN ON ERROR)", "CASE WHEN SCHEMA_OF_VARIANT(TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$[0].b[\\'a b\\']', 'VARIANT')) <> 'VOID' THEN TRUE END")
+        self.rewritten("JSON_EXISTS(j, '$.user-id.é.b1' UNKNOWN ON ERROR)", "CASE WHEN SCHEMA_OF_VARIANT(TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$[\\'user-id\\'][\\'é\\'].b1', 'VARIANT')) <> 'VOID' THEN TRUE END")
         found = "TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$.a', 'VARIANT')"
         elements = f"COALESCE(TRY_VARIANT_GET({found}, '$', 'ARRAY<VARIANT>'), MAP_VALUES(TRY_VARIANT_GET({found}, '$', 'MAP<STRING, VARIANT>')))"
         member = "TRANSFORM({}, v -> TRY_VARIANT_GET(v, '$.b', 'VARIANT'))"
         for path, values in (("$.a[*]", elements), ("$.a.*.b", f"FILTER({member.format(elements)}, v -> v IS NOT NULL)")):
             self.rewritten(f"JSON_EXISTS(j, '{path}' UNKNOWN ON ERROR)", f"CASE WHEN SCHEMA_OF_VARIANT(CAST({values} AS VARIANT)) <> 'VOID' THEN TRUE END")
-        for path in ("'$..a'", "'$.a[-1]'", "k", "'a'"):
+        for path in ("'$..a'", "'$.a[-1]'", "'$.a b'", "'$.a.length()'", "k", "'a'"):
             self.refused_flink(f"SELECT JSON_QUERY(j, {path}) FROM c", "constant path", at=path, hint="$.a.b[0]")
 
     def test_is_json(self) -> None:

@@ -313,18 +313,18 @@ def to_timestamp(call: FlinkCall) -> str:
 
 
 def to_timestamp_ltz(call: FlinkCall) -> str:
-    """TO_TIMESTAMP_LTZ of a number, counted in milliseconds unless its precision is 0; or of a text, in UTC."""
+    """TO_TIMESTAMP_LTZ of a number, counted in milliseconds unless its precision is 0 or 6; or of a text, in UTC."""
     if types.is_string(call.types[0]):
         return _of_text(call)
-    if call.args[1:] not in ((), ("0",), ("3",)):
+    unit = {(): "MILLIS", ("0",): "SECONDS", ("3",): "MILLIS", ("6",): "MICROS"}.get(call.args[1:])
+    if unit is None:
         raise RefusedError(
-            f"{call.name} takes a number and the precision 0 or 3", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)"
+            f"{call.name} takes a number and the precision 0, 3 or 6", "write TO_TIMESTAMP_LTZ(epoch_millis, 3)"
         )
-    seconds = call.args[1:] == ("0",)
     # TIMESTAMP_SECONDS takes a part of a second too, and so does Flink of a DOUBLE.
-    whole = (None, *types.INTEGERS, *(("double", "float") if seconds else ()))
+    whole = (None, *types.INTEGERS, *(("double", "float") if unit == "SECONDS" else ()))
     number = call.args[0] if call.types[0] in whole else cast(call.args[0], "bigint")
-    return f"TIMESTAMP_{'SECONDS' if seconds else 'MILLIS'}({number})"
+    return f"TIMESTAMP_{unit}({number})"
 
 
 def _of_text(call: FlinkCall) -> str:

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.core.types import spark_type
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import utc_clock
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewriter, handles
 
-_STEP = r"""\.[A-Za-z_]\w*|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"'\\\]]+"\]"""
+_STEP = r"""\.[^\s.*?'"\\()\[\]{}]+|\.?\[\d+\]|\.?\['[^'\\\]]+'\]|\.?\["[^"'\\\]]+"\]"""
 """A member or an element; Spark has no path to a member whose name has a `'`."""
 _SEVERAL = r"\[\*\]|\.\*|\[\d+(?:\s*,\s*\d+)+\]"
 """Steps that find several values: all elements or members, or the elements of some numbers."""
@@ -177,6 +177,8 @@ def _written(steps: list[str]) -> str:
 
 def _member(step: str) -> str:
     step = step.removeprefix(".") if step.startswith(".[") else step
+    if step.startswith(".") and not re.fullmatch(r"\.[A-Za-z_]\w*", step, re.A):  # such as `.user-id`
+        return f"['{step[1:]}']"
     return f"['{step[2:-2]}']" if step.startswith('["') else step
 
 

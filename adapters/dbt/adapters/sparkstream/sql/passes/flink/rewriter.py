@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.nested import fields
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import Numbers
@@ -80,7 +81,7 @@ def known(call: FlinkCall) -> str:
 
 
 def cast(sql: str, type_: str) -> str:
-    return f"CAST({sql} AS {type_.upper()})"
+    return f"CAST({sql} AS {type_ if '<' in type_ else type_.upper()})"
 
 
 def number(call: FlinkCall) -> str:
@@ -153,9 +154,12 @@ class Rewriter:
 
     def alike(self, values: Sequence[exp.Expr], common: Common = NUMBERS.common) -> Iterator[Edit]:
         """Casts of values of which one is the result, to the type that Flink gives the result."""
-        result = common([self.type(value) for value in values])
-        for value in values:
-            yield from self.as_type(value, widened(self.type(value), result))
+        kinds = [self.type(value) for value in values]
+        result, row = common(kinds), next(filter(fields, kinds), None)
+        for value, kind in zip(values, kinds, strict=True):
+            # Fields have the names of the first row; Spark finds no type for rows whose fields have other names.
+            renames = row is not None and kind != row and _types_of_fields(kind) == _types_of_fields(row)
+            yield from self.as_type(value, row if renames else widened(kind, result))
 
     def as_type(self, value: exp.Expr, type_: str | None) -> Iterator[Edit]:
         """Casts a value to a type, on top of the value's own edits; None leaves its type."""
@@ -169,6 +173,10 @@ class Rewriter:
         while tokens[at - 1].text.upper() in ("LEFT", "OUTER", "INNER"):
             at -= 1
         return tokens[at].start
+
+
+def _types_of_fields(row: str | None) -> list[str | None] | None:
+    return [type_ for _, type_ in fields(row) or ()] or None
 
 
 def widened(type_: str | None, result: str | None) -> str | None:
