@@ -28,6 +28,7 @@ class TestFunctions(Pairs):
         self.rewritten("TO_TIMESTAMP(k, 'HH:mm:ss.SSSS')", f"COALESCE({finer} - MAKE_DT_INTERVAL(0, 0, 0, EXTRACT(SECOND FROM {finer}) % 0.001), {iso})")
         self.rewritten("TO_TIMESTAMP('2024', 'yyyy')", "TRY_ADD(TO_TIMESTAMP_NTZ('2024', 'yyyy'), INTERVAL '0' SECOND)")
         self.rewritten("TO_TIMESTAMP('20240102030405678', 'yyyyMMddHHmmssSSS')", r"TRY_ADD(TO_TIMESTAMP_NTZ(REGEXP_REPLACE('20240102030405678', '(\\d{3})$', '.$1'), 'yyyyMMddHHmmss.SSS'), INTERVAL '0' SECOND)")
+        self.rewritten("TO_DATE(k)", r"TRY_CAST(REGEXP_EXTRACT(k, '^\\s*(\\d{4}(?:-\\d{1,2}(?:-\\d{1,2})?)?)(?: .*)?$') AS DATE)")
         self.rewritten("TO_TIMESTAMP_LTZ(i)", "TIMESTAMP_MILLIS(i)")
         self.rewritten("TO_TIMESTAMP_LTZ(i, 6)", "TIMESTAMP_MICROS(i)")
         self.rewritten("TO_TIMESTAMP_LTZ(1.5, 0)", "TIMESTAMP_SECONDS(CAST(1.5 AS BIGINT))")

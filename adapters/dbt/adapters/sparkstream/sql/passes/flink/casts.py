@@ -24,8 +24,6 @@ _MICROS = 6
 """Digits behind the second of a TIMESTAMP without a precision, and the most that Spark keeps."""
 _WORD = r"^(?!\s*[+-]?(Infinity|NaN)\s*$).*[INin].*$"
 """A text that Spark may take for an infinity, such as `inf`, and Java doesn't."""
-_DATE = r"^\s*(\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?)(?: .*)?$"
-"""A date as Flink reads it; behind a space, anything may follow."""
 
 
 class Casts(Rewriter):
@@ -187,7 +185,7 @@ def _tried_text(text: str, literal: str | None, to: str, digits: int | None) -> 
     if to == "boolean":
         return _replaced(text, r"\s", "?")  # Spark leaves white space out
     if to == "date":
-        return f"REGEXP_EXTRACT({text}, {string_literal(_DATE)})"
+        return clocks.read_date(text)
     if to in types.TIMES:
         return clocks.read_time(text, literal, min(_MICROS, _MICROS if digits is None else digits)) or "NULL"
     return clocks.read(text, literal, tried=True) if types.is_clock(to) else text

@@ -208,6 +208,8 @@ def read_time(text: str, literal: str | None, digits: int = _DIGITS) -> str | No
     return f"REGEXP_EXTRACT({text}, {string_literal(f'^{_pattern(digits)}$')})"
 
 
+_DATE = r"^\s*(\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?)(?: .*)?$"
+"""A date as Flink reads it; behind a space, anything may follow."""
 _BEGINNING = r"^\s*(\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2})"
 """A time at the beginning of a text, as DATE_FORMAT, UNIX_TIMESTAMP and CONVERT_TZ read it."""
 _SIMPLE = re.compile(r"(?:yyyy|MM|dd|HH|mm|ss|[-/.: ])+")
@@ -228,6 +230,11 @@ def _seconds(clock: str) -> str:
     return seconds(in_utc(clock, SESSION))
 
 
+def read_date(text: str) -> str:
+    """The part of a text that is a date to Flink; Spark reads `12:34` as a time of today."""
+    return f"REGEXP_EXTRACT({text}, {string_literal(_DATE)})"
+
+
 def unix_timestamp(call: FlinkCall) -> str:
     """UNIX_TIMESTAMP; for a text that is no time, the smallest BIGINT."""
     if not call.args or call.types[0] in types.TIMES:
@@ -245,7 +252,7 @@ def unix_timestamp(call: FlinkCall) -> str:
 def to_date(call: FlinkCall) -> str:
     """TO_DATE: NULL of a text that is no date. A pattern with an offset gives the day in UTC."""
     if len(call.args) == 1:
-        return f"CAST(TRY_TO_TIMESTAMP({call.args[0]}) AS DATE)"
+        return f"TRY_CAST({read_date(call.args[0])} AS DATE)"
     letters = {letter for letter, _ in pieces(call.literals[1] or "")}
     if letters & _OFFSETS:
         seconds = f"UNIX_SECONDS({_by_pattern(_beginning(call), call.args[1], call.literals[1], _instant)})"
