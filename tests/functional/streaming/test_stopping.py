@@ -11,6 +11,7 @@ import pytest
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.streaming.ledger import Holder
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.operations.stopping import ENDED, KILLED, NO_RUN, Announced, OnServer, stopped
 from dbt.adapters.sparkstream.streaming.reports.overview import StreamModel
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
@@ -20,7 +21,8 @@ from tests.lib.support import PATIENCE, quick_session, wait_for
 
 
 def recorded(feed: Feed) -> OnServer:
-    model = StreamModel("model.test.model", "model", f"{feed.schema}.model", f"{feed.schema}.sparkstream_runs")
+    runs = f"{feed.schema}.sparkstream_runs"
+    model = StreamModel("model.test.model", "model", f"{feed.schema}.model", runs, StreamConfig())
     return OnServer(Engine(quick_session(feed.spark)), model)
 
 

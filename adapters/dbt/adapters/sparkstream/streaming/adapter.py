@@ -300,8 +300,8 @@ class StreamingModels:
             if nodes.is_streaming(node.resource_type, node.config.materialized):
                 relation = self._adapter.Relation.create_from(self._adapter.config, node)
                 runs = relation.incorporate(path={"identifier": RUNS})
-                file_format = str(node.config.get("file_format") or "parquet").lower()
-                found[node.unique_id] = StreamModel(node.unique_id, node.name, str(relation), str(runs), file_format)
+                config = StreamConfig(file_format=str(node.config.get("file_format") or "parquet").lower())
+                found[node.unique_id] = StreamModel(node.unique_id, node.name, str(relation), str(runs), config)
         ids = [find_model(manifest, name, "this takes").unique_id for name in names]
         if strange := [name for name, id_ in zip(names, ids, strict=True) if id_ not in found]:
             raise DbtRuntimeError(

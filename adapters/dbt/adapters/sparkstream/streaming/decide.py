@@ -112,7 +112,7 @@ class Standing:
         if not table.is_tidy(ledger) or (model.config.keep_late and not self._job.engine.exists(side_tables(model)[0])):
             return False
         try:
-            table.check_foreign(ledger, self.recorded.begun, model.config.on_foreign_write == "accept")
+            table.check_foreign(ledger, self.recorded.begun)
         except StreamingError:
             return False  # a run that has the table to itself will tell, unless one that began meanwhile has written
         return table.is_recorded(ledger) and not table.is_scattered(ledger, model.compact_every)

@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.sql.streaming.endings import (
 )
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
-from dbt.adapters.sparkstream.streaming.model import Model
+from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sidecars import OpenWindows, Sidecars
 from dbt.adapters.sparkstream.streaming.sources.inputs import Sources
@@ -42,9 +42,9 @@ _TABLES = {**dict.fromkeys(FILE_FORMATS, FileTable), DELTA.name: DeltaTable, ICE
 """Format -> the class of its tables."""
 
 
-def table_of(engine: Engine, name: str, file_format: str) -> StreamTable:
-    """The table of a streaming model, by its name as SQL has it, and its format."""
-    return _TABLES.get(file_format, StreamTable)(engine, name)
+def table_of(engine: Engine, name: str, config: StreamConfig, identifier: str = "") -> StreamTable:
+    """The table of a streaming model, of the class for its format; arguments as for `StreamTable`."""
+    return _TABLES.get(config.file_format, StreamTable)(engine, name, config, identifier)
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Job:
     warn: Callable[[str], None] = lambda text: None
 
     def __post_init__(self) -> None:
-        self.table = table_of(self.engine, self.model.relation, self.model.config.file_format)
+        self.table = table_of(self.engine, self.model.relation, self.model.config, self.model.identifier)
         self.sources = Sources(self.engine, self.model.config, self.warn)
         self.views = OpenWindows(self.engine, self.model, self.plan)
         self.sidecars = Sidecars(self.engine, self.table, self.model, self.views, self.report)
@@ -164,7 +164,7 @@ class Job:
             "views": self.views.of(names),
             "corrections": self._corrections(),
         }
-        return table.sink(ledger, config, **common)
+        return table.sink(ledger, **common)
 
     def _corrections(self) -> Corrections | None:
         ending, model = self.plan.ending, self.model

@@ -144,16 +144,16 @@ class Run(Job):
         ledger = self.sidecars.tidy(ledger, goes_on=folder is not None)
         if folder is None:
             rebuilt.drop()  # what another table of this name had in staging, which was dropped by hand
-            folder = table.staging_folder(model.config, model.identifier)
+            folder = table.staging_folder()
             table.record(staging=folder)
-        filled = rebuilt.model(model, folder, table.staging_checkpoints(model.config, folder))
+        filled = rebuilt.model(model, folder, table.staging_checkpoints(folder))
         run = Run(filled, self.plan, self.engine, self.report, self.warn, lambda: self._ends(lease), self.show)
         done = run(rebuilt.drop, empty=wanted.is_empty)
         if wanted.is_empty:
             return replace(done, message=f"{rebuilt.name} {done.message}")
         if not done.is_caught_up:
             return replace(done, message=f"{rebuilt.name} is being filled: {done.message}")
-        table.give_way(ledger, lease.holder, self.sidecars.remains(ledger), model.config)
+        table.give_way(ledger, lease.holder, self.sidecars.remains(ledger))
         if (new := table.ledger()) is not None:
             self.sidecars.tidy(new)
         goes_on = model.config.interval is not None and not self._ends(lease)
@@ -187,7 +187,7 @@ class Run(Job):
             holder=lease.holder,
             of={Stage.REBUILD: model.staging_of} if model.staging_of else {},
         )
-        ledger = table.create(definition.columns, model, ledger)
+        ledger = table.create(definition.columns, model.comments, ledger)
         lease.made(ledger)
         self.views.make(definition.columns)
         self.sidecars.clear(left, ledger)
@@ -212,7 +212,7 @@ class Run(Job):
             )
         table.tidy(ledger)
         self.sidecars.tidy(ledger)
-        table.check_foreign(ledger, begun, model.config.on_foreign_write == "accept")
+        table.check_foreign(ledger, begun)
         sink = self.sink(columns, ledger, lease.holder, begun, checkpoint)
         late = LateRows(self.engine, self.plan, sources, checkpoint, model, self.sources.facts_of)
         watch = Watch(self, ledger, checkpoint, late, wanted.identities)

@@ -190,7 +190,7 @@ class Sidecars:
         if folder:
             folders = {folder: 0}
             if its is not None:
-                folders[self.table.staging_checkpoints(self.model.config, folder) + its.sidecars] = 0
+                folders[self.table.staging_checkpoints(folder) + its.sidecars] = 0
             ledger = replace(ledger, left={**ledger.left, **folders})
             self.table.record(left=ledger.left)
         if its is not None:

@@ -143,7 +143,7 @@ class Backfill(Job):
             raise StreamingError("its last run was interrupted\n  run the model first, then give this again")
         table.tidy(ledger)
         ledger = self.sidecars.tidy(table.ledger() or ledger)
-        table.check_foreign(ledger, last, model.config.on_foreign_write == "accept")
+        table.check_foreign(ledger, last)
         offsets = Offsets.of(engine, checkpoint, last) if last >= 0 else None
         if offsets is None:
             return "nothing to do: no micro-batch has ended yet"

@@ -84,7 +84,7 @@ class OnServer:
     """A run on a server, which is reached by the properties of its table."""
 
     def __init__(self, engine: Engine, model: StreamModel) -> None:
-        self._table = table_of(engine, model.relation, model.file_format)
+        self._table = table_of(engine, model.relation, model.config)
 
     def holder(self) -> Holder | None:
         ledger = self._table.ledger()

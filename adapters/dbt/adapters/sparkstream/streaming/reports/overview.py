@@ -12,6 +12,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.job import table_of
 from dbt.adapters.sparkstream.streaming.lease import EXPIRES
 from dbt.adapters.sparkstream.streaming.ledger import Ledger
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.reports.runs_table import COLUMNS
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import bytes_in_words, counted
@@ -60,7 +61,7 @@ class StreamModel:
     name: str
     relation: str
     runs: str
-    file_format: str = "parquet"
+    config: StreamConfig
 
 
 def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, Any]]:
@@ -74,7 +75,7 @@ def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, An
     """
     of_runs: dict[str, dict[StreamModel, Ledger | None]] = defaultdict(dict)
     for model in models:
-        of_runs[model.runs][model] = table_of(engine, model.relation, model.file_format).ledger()
+        of_runs[model.runs][model] = table_of(engine, model.relation, model.config).ledger()
     found = []
     for runs, of_schema in of_runs.items():
         tables = {model.id: ledger.generation for model, ledger in of_schema.items() if ledger is not None}

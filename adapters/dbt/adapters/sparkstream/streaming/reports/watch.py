@@ -88,7 +88,6 @@ class Watch:
         Args:
             last: the last micro-batch that was recorded before this run.
         """
-        config = self._job.model.config
         every = self._job.model.compact_every
         if every is None:
             self.settle(lease, **ended)
@@ -99,7 +98,7 @@ class Watch:
         recorded = Recorded.of(self._job.engine, self._checkpoint, self._settled)
         if recorded.begun == recorded.done:
             try:
-                files = self._job.table.compact(every, last, self._settled, config.partition_by)
+                files = self._job.table.compact(every, last, self._settled)
             except StreamingError as error:
                 self._job.warn(f"{self._job.model.unique_id}: the table can't be compacted: {error}")
         with suppress(TakenOver):  # its rows are recorded

@@ -12,7 +12,6 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, properties
-from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import DELTA
@@ -126,7 +125,7 @@ class DeltaTable(LoggedTable):
         [owned] = super().owned(generation, holder).values()
         return {self.name: {f"{PREFIX}table": generation}, self._apart: owned}
 
-    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> DeltaAppend:
+    def sink(self, ledger: Ledger, **common: Any) -> DeltaAppend:
         return DeltaAppend(generation=ledger.generation, **self._without_done(common))
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
@@ -139,24 +138,22 @@ class DeltaTable(LoggedTable):
         # As of a micro-batch: Delta makes no commit of this micro-batch, or of earlier ones, on top.
         return said if batch < 0 else {**said, f"{_WRITE}.txnAppId": generation, f"{_WRITE}.txnVersion": str(batch)}
 
-    def _definition(
-        self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
-    ) -> str:
-        given = super()._definition(config, folder, description, properties)
-        columns = ", ".join(map(backticked, config.liquid_clustered_by))
+    def _definition(self, folder: str | None, description: str | None, properties: Mapping[str, str]) -> str:
+        given = super()._definition(folder, description, properties)
+        columns = ", ".join(map(backticked, self._config.liquid_clustered_by))
         return f"{given}\nCLUSTER BY ({columns})" if columns else given
 
-    def _hint(self, config: StreamConfig) -> str:
-        partitions = ", ".join(self._partitioned(config))
+    def _hint(self) -> str:
+        partitions = ", ".join(self._partitioned())
         return f"/*+ REBALANCE({partitions}) */ " if partitions else "/*+ REBALANCE */ "
 
     # -- what the log says -------------------------------------------------------------------------
-    def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
+    def check_foreign(self, ledger: Ledger, begun: int) -> None:
         recorded = ledger.files.removeprefix("version ")
         self._version = max(self._version, int(recorded) if recorded.isdigit() else -1)
         commits = self._commits()
         strange = next((commit for commit in commits if not self._is_own(commit, ledger.generation)), None)
-        if strange is not None and not accepts:
+        if strange is not None and not self._accepts:
             raise StreamingError(
                 f"something else has written to {self.name}: version {strange['version']} is a {strange['operation']}\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"
@@ -186,7 +183,7 @@ class DeltaTable(LoggedTable):
                 found[number] = (int((commit["operationMetrics"] or {}).get("numOutputRows", 0)), None)
         return found, self._version_text()
 
-    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+    def compact(self, every: int, last: int, finished: int) -> str | None:
         if (finished + 1) // every == (last + 1) // every:
             return None
         self._engine.sql(f"OPTIMIZE {self.name}")

@@ -7,7 +7,6 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger, properties
-from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, ICEBERG
 from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable
@@ -22,7 +21,7 @@ class IcebergTable(LoggedTable):
 
     format = ICEBERG
 
-    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> IcebergAppend:
+    def sink(self, ledger: Ledger, **common: Any) -> IcebergAppend:
         return IcebergAppend(**self._without_done(common))
 
     @property

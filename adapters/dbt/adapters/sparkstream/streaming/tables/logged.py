@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger, Stage
-from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
@@ -34,33 +33,33 @@ class LoggedTable(StreamTable):
     def can_give_way(self) -> bool:
         return format_of(self.facts().provider) == self.format
 
-    def staging_folder(self, config: StreamConfig, identifier: str) -> str:
-        folder = super().staging_folder(config, identifier)
-        return folder if self._places_staging(config) else folder.rpartition("/")[2]
+    def staging_folder(self) -> str:
+        folder = super().staging_folder()
+        return folder if self._places_staging() else folder.rpartition("/")[2]
 
-    def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
-        return config.sidecar_root(self.facts().location)  # where the table looks for them, as it keeps its folder
+    def staging_checkpoints(self, folder: str) -> str:
+        return super().staging_checkpoints(self.facts().location)  # where the table looks, as it keeps its folder
 
-    def _places_staging(self, config: StreamConfig) -> bool:
+    def _places_staging(self) -> bool:
         """True if a run chooses the folder of a staging table: some catalogs let nobody choose."""
-        return config.location_root is not None or not is_in_catalog(self.name)
+        return self._config.location_root is not None or not is_in_catalog(self.name)
 
-    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
+    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int]) -> None:
         rebuilt = self.rebuilt
-        now, its = self._properties(), type(self)(self._engine, rebuilt.name).ledger()
+        now, its = self._properties(), type(self)(self._engine, rebuilt.name, self._config).ledger()
         its = rebuilt.check_swap(Ledger.read(now), its, ledger, holder)
         facts = Facts.of(self._engine, rebuilt.name)
-        if self._places_staging(config):
+        if self._places_staging():
             left = {**left, facts.location: 0}
         whole = {Stage.REBUILD: ledger.generation}
         new = replace(its, of={}, whole=whole, files="", left=left, holder=holder)
         recorded = {**dict.fromkeys(now, ""), **new.properties()}  # Iceberg keeps properties that aren't given
         self._engine.sql(f"SET {ONLY_ROWS} = false")  # else rows would be missing without a word
         self._engine.write_few_files()
-        definition = self._definition(config, None, facts.comment, recorded)
+        definition = self._definition(None, facts.comment, recorded)
         with settings(self._engine, self._commit_settings(its.generation, its.batch)):
             self._engine.sql(
-                f"CREATE OR REPLACE TABLE {self.name}{definition}\nAS SELECT {self._hint(config)}* FROM {rebuilt.name}"
+                f"CREATE OR REPLACE TABLE {self.name}{definition}\nAS SELECT {self._hint()}* FROM {rebuilt.name}"
             )
         self._facts = None
         self._replaced()
@@ -70,7 +69,7 @@ class LoggedTable(StreamTable):
     def _commit_settings(self, generation: str, batch: int) -> Mapping[str, str]:
         """Settings that write the table's id and its micro-batches into a commit."""
 
-    def _hint(self, config: StreamConfig) -> str:
+    def _hint(self) -> str:
         """SQL hint with which Spark writes few files; empty if the format sees to that."""
         return ""
 

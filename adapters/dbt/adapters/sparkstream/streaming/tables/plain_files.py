@@ -8,7 +8,6 @@ from typing import Any
 
 from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.ledger import GRACE, Holder, Ledger, Stage, is_over
-from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of, up_to
@@ -52,14 +51,14 @@ class FileTable(StreamTable):
     def can_give_way(self) -> bool:
         return format_of(self.facts().provider).is_files
 
-    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
-        facts = self.facts()
-        if facts.location.startswith(_MOVED_AT_ONCE) and not config.partition_by and common["corrections"] is None:
-            place, file_format = facts.location.rstrip("/"), config.file_format
+    def sink(self, ledger: Ledger, **common: Any) -> Sink:
+        facts, partition_by = self.facts(), self._config.partition_by
+        if facts.location.startswith(_MOVED_AT_ONCE) and not partition_by and common["corrections"] is None:
+            place, file_format = facts.location.rstrip("/"), self._config.file_format
             return FolderAppend(place=place, file_format=file_format, **self._without_done(common))
-        return FileAppend(partitions=len(config.partition_by) + 1, is_managed=facts.kind == "MANAGED", **common)
+        return FileAppend(partitions=len(partition_by) + 1, is_managed=facts.kind == "MANAGED", **common)
 
-    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
+    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int]) -> None:
         facts = self.facts()
         # Files of a MANAGED table go with it, and nobody has removed the rest where a run is killed meanwhile.
         since = round(time.time()) if facts.kind == "EXTERNAL" else 0
@@ -67,10 +66,10 @@ class FileTable(StreamTable):
         self._facts = None
         self.refresh()
 
-    def _place(self, config: StreamConfig, identifier: str) -> str | None:
+    def _place(self) -> str | None:
         # EXTERNAL, so that a compaction or a swap can take the table from the catalog and leave the files.
-        is_external = config.compact_every is not None or config.swaps is not None
-        return f"{self._root(config)}/{identifier}" if is_external else super()._place(config, identifier)
+        is_external = self._config.compact_every is not None or self._config.swaps is not None
+        return f"{self._root()}/{self._identifier}" if is_external else super()._place()
 
     def tidy(self, ledger: Ledger) -> None:
         if any(not since and Stage.BACKFILL.suffix in folder for folder, since in ledger.left.items()):
@@ -97,11 +96,11 @@ class FileTable(StreamTable):
             return [location] if ledger.swaps or Stage.BACKFILL in ledger.of else []
         return [location] if self._compaction.is_foreign() else [location, Compaction.other(location)]
 
-    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+    def compact(self, every: int, last: int, finished: int) -> str | None:
         if not self._has_many(every):
             return None
         staging = self._compaction
-        before = staging.fill(finished, self._engine.columns(self.name), partition_by)
+        before = staging.fill(finished, self._config.partition_by)
         return self._give_way_to(staging, before, before.holder, files_left=time.time())
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
@@ -111,7 +110,7 @@ class FileTable(StreamTable):
         self.record(left={**ledger.left, place: 0})
         [(spec, *_), *_] = self._engine.sql(f"SHOW PARTITIONS {self.name}")
         staging = self._backfilled
-        staging.fill(replaced, place, self._engine.columns(self.name), len(str(spec).split("/")))
+        staging.fill(replaced, place, len(str(spec).split("/")))
         left = {**ledger.left, **dict.fromkeys([facts.location, *self.remains(ledger)], now)}
         if facts.kind != "EXTERNAL":
             left[facts.location] = 0  # the files of a MANAGED table go with it
@@ -119,7 +118,7 @@ class FileTable(StreamTable):
 
     def _give_way_to(self, staging: StagingTable, before: Ledger, holder: Holder | None, **changes: Any) -> str:
         """Gives its name to a full staging table; returns the new `Ledger.files`, for `check_foreign`."""
-        other = FileTable(self._engine, staging.name)
+        other = FileTable(self._engine, staging.name, self._config)
         files = other._digest(other._written())
         staging.take_over(before, holder, files=files, **changes)
         self._facts = None
@@ -136,7 +135,7 @@ class FileTable(StreamTable):
     def _partitions(self) -> list[str]:
         return [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
 
-    def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
+    def check_foreign(self, ledger: Ledger, begun: int) -> None:
         self._seen = self._files = self._written()
         own = set(up_to(self._seen, begun))
         strange = [name for name in self._seen if name not in own]
@@ -147,10 +146,7 @@ class FileTable(StreamTable):
                 f"micro-batch, such as {strange[0]}\n"
                 f"  remove them with ALTER TABLE {self.name} DROP PARTITION ({BATCH} = ...), or {REBUILD}"
             )
-        if accepts:
-            return
-        recorded, own_files = ledger.files, up_to(self._seen, ledger.batch)
-        if recorded and recorded != self._digest(own_files):
+        if not self._accepts and ledger.files not in ("", self._digest(up_to(self._seen, ledger.batch))):
             raise StreamingError(
                 f"something else has written to {self.name}: its files are not the files of the last run\n"
                 f"  {REBUILD}; or, if the table is right as it is, write config(on_foreign_write='accept')"

@@ -256,12 +256,11 @@ class Compaction(StagingTable):
         self._clear(self.other(Facts.of(self._engine, self._table).location))
         return True
 
-    def fill(self, finished: int, columns: Sequence[str], partition_by: Sequence[str]) -> Ledger:
+    def fill(self, finished: int, partition_by: Sequence[str]) -> Ledger:
         """Makes the staging table, with the rows of all micro-batches; returns the ledger of the table before.
 
         Args:
             finished: the last micro-batch; all rows get its number.
-            columns: the table's columns; the micro-batch's number is the last.
             partition_by: the columns that it is partitioned by beside the number of the micro-batch.
         """
         before = self._ledger(self._table)
@@ -271,7 +270,8 @@ class Compaction(StagingTable):
         self.drop()
         place = self.other(facts.location)
         self._clear(place)
-        rows, got = self._fill(place, f"SELECT {_numbered(columns, finished)} FROM {self._table}", partition_by)
+        columns = _numbered(self._engine.columns(self._table), finished)
+        rows, got = self._fill(place, f"SELECT {columns} FROM {self._table}", partition_by)
         if rows != got:
             raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
         return before
@@ -310,13 +310,13 @@ class Backfilled(StagingTable):
         name = folder.rpartition("/")[2].partition(Stage.BACKFILL.suffix)[0]
         return f"{parent_of(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
 
-    def fill(self, replaced: Replacement, place: str, columns: list[str], partitions: int) -> None:
+    def fill(self, replaced: Replacement, place: str, partitions: int) -> None:
         """Makes the staging table, with all rows that the table is to have.
 
         Args:
-            columns: the table's columns; the columns that it is partitioned by stand last.
-            partitions: number of these columns.
+            partitions: number of the columns that the table is partitioned by, its last ones.
         """
+        columns = self._engine.columns(self._table)
         names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes('')}, FALSE)"
         stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"
         new = f"SELECT {_numbered(columns, replaced.batch)} FROM {replaced.rows}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, Stage, is_over, properties
-from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
+from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, batch_of, make, pairs, properties_of, schema_folder
@@ -27,13 +27,21 @@ FILE = "__file"
 
 
 class StreamTable:
-    """The table that a streaming model appends to, with a partition for each micro-batch."""
+    """The table that a streaming model appends to, with a partition for each micro-batch.
+
+    Args:
+        name: as SQL has it.
+        config: configs of its model. To read its ledger, the format is enough.
+        identifier: name of the folder that it is made in, where the catalog doesn't choose that.
+    """
 
     format = Format("")
     """Storage format of the table."""
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: Engine, name: str, config: StreamConfig, identifier: str = "") -> None:
         self._engine = engine
+        self._config = config
+        self._identifier = identifier
         self._recording = threading.Lock()
         self._facts: Facts | None = None
         self.name = name
@@ -57,13 +65,12 @@ class StreamTable:
         """
         return False
 
-    def compact(self, every: int, last: int, finished: int, partition_by: Sequence[str]) -> str | None:
+    def compact(self, every: int, last: int, finished: int) -> str | None:
         """Puts the rows into few files, if there are many by now.
 
         Args:
             last: the last micro-batch that was recorded before this run.
             finished: the last one now, with nothing half done.
-            partition_by: the columns that the table is partitioned by, beside the number of the micro-batch.
 
         Returns:
             The new `Ledger.files`, for `check_foreign`; None if there was nothing to do.
@@ -74,9 +81,9 @@ class StreamTable:
         """True if a rebuild is a CREATE OR REPLACE, as in Delta; else DROP comes first."""
         return False
 
-    def create(self, columns: Sequence[tuple[str, str]], model: Model, ledger: Ledger) -> Ledger:
-        """Makes the table of a model, and returns its ledger."""
-        config, comments = model.config, model.comments
+    def create(self, columns: Sequence[tuple[str, str]], comments: Mapping[str, str], ledger: Ledger) -> Ledger:
+        """Makes the table, with comments as `Model` has them, and returns its ledger."""
+        config = self._config
         names = [name.casefold() for name, _ in columns]
         last = [name.casefold() for name in config.partition_by]
         if BATCH in names:
@@ -90,7 +97,7 @@ class StreamTable:
         lines = [f"{backticked(name)} {type_}{_comment(comments.get(name.casefold()))}" for name, type_ in ordered]
         if self.format.numbers_rows:
             lines.append(f"{BATCH} BIGINT COMMENT 'the micro-batch that appended the row'")
-        folder = self._place(config, model.identifier)
+        folder = self._place()
         listed = ",\n  ".join(lines)
         ledger = replace(
             ledger,
@@ -98,7 +105,7 @@ class StreamTable:
             compacts=self.format.is_files and config.compact_every is not None,
             swaps=self.format.is_files and config.swaps is not None,
         )
-        definition = self._definition(config, folder, comments.get(""), ledger.properties())
+        definition = self._definition(folder, comments.get(""), ledger.properties())
         if folder is not None and not self.replaces():
             self._clear(folder)  # dropping a table leaves the files in a folder of the user's own
         replaced = "OR REPLACE " if self.replaces() else ""
@@ -106,24 +113,22 @@ class StreamTable:
         self._facts = None
         return ledger
 
-    def _definition(
-        self, config: StreamConfig, folder: str | None, description: str | None, properties: Mapping[str, str]
-    ) -> str:
+    def _definition(self, folder: str | None, description: str | None, properties: Mapping[str, str]) -> str:
         """Part of CREATE TABLE after the columns."""
-        columns = ", ".join(self._partitioned(config))
-        theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in config.tblproperties)
+        columns = ", ".join(self._partitioned())
+        theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in self._config.tblproperties)
         partitions = f"\nPARTITIONED BY ({columns})" if columns else ""
         place = f"\nLOCATION {string_literal(folder)}" if folder else ""
         given = f"{_comment(description)}\nTBLPROPERTIES ({theirs}{pairs(properties)})"
-        return f"\nUSING {config.file_format}{partitions}{place}{given}"
+        return f"\nUSING {self._config.file_format}{partitions}{place}{given}"
 
-    def _partitioned(self, config: StreamConfig) -> list[str]:
+    def _partitioned(self) -> list[str]:
         """The columns that it is partitioned by, as SQL has them."""
-        return [*map(backticked, config.partition_by), *([BATCH] if self.format.numbers_rows else [])]
+        return [*map(backticked, self._config.partition_by), *([BATCH] if self.format.numbers_rows else [])]
 
-    def _place(self, config: StreamConfig, identifier: str) -> str | None:
+    def _place(self) -> str | None:
         """The table's folder; None for the catalog's choice."""
-        return f"{self._root(config)}/{identifier}" if config.location_root else None
+        return f"{self._root()}/{self._identifier}" if self._config.location_root else None
 
     def _make(self, table: str, statement: str, place: str | None = None) -> None:
         """Makes a table; `place` is the folder that the statement names."""
@@ -161,7 +166,7 @@ class StreamTable:
         """Properties that tables have as long as they are a run's: table -> name -> a text in the value."""
         return {self.name: {f"{PREFIX}table": generation, f"{PREFIX}run": holder.id}}
 
-    def sink(self, ledger: Ledger, config: StreamConfig, **common: Any) -> Sink:
+    def sink(self, ledger: Ledger, **common: Any) -> Sink:
         """Sink that puts a micro-batch's rows into the table."""
         return Append(**common)
 
@@ -194,13 +199,17 @@ class StreamTable:
         """Columns to add, as SQL: they come before the columns that it is partitioned by."""
         return added
 
-    def check_foreign(self, ledger: Ledger, begun: int, accepts: bool) -> None:
-        """Checks that nothing else has written to the table.
+    def check_foreign(self, ledger: Ledger, begun: int) -> None:
+        """Checks that nothing else has written to the table, unless the model accepts that.
 
         Args:
             begun: the last micro-batch that has begun.
-            accepts: True if the model accepts rows of other writers.
         """
+
+    @property
+    def _accepts(self) -> bool:
+        """True if the model accepts rows of other writers."""
+        return self._config.on_foreign_write == "accept"
 
     def is_recorded(self, ledger: Ledger) -> bool:
         """True if all that was in the table at `check_foreign` is recorded in its ledger."""
@@ -230,26 +239,25 @@ class StreamTable:
         waits = any(map(is_over, ledger.left.values()))
         return not (ledger.whole.get(Stage.REBUILD) or ledger.staging or waits)
 
-    def staging_folder(self, config: StreamConfig, identifier: str) -> str:
+    def staging_folder(self) -> str:
         """New folder for a staged rebuild, in which nothing has been.
 
         Where the catalog chooses the folder, this is a name for the staging table, without a slash.
         """
-        return f"{self._root(config)}/{identifier}{Stage.REBUILD.suffix}-{uuid.uuid4().hex[:8]}"
+        return f"{self._root()}/{self._identifier}{Stage.REBUILD.suffix}-{uuid.uuid4().hex[:8]}"
 
-    def staging_checkpoints(self, config: StreamConfig, folder: str) -> str:
+    def staging_checkpoints(self, folder: str) -> str:
         """Beginning of the paths of a staging table's sidecar folders."""
-        return config.sidecar_root(folder)
+        return self._config.sidecar_root(folder)
 
-    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int], config: StreamConfig) -> None:
+    def give_way(self, ledger: Ledger, holder: Holder, left: Mapping[str, int]) -> None:
         """Lets the staging table, which has all rows, take the table's place."""
         raise NotImplementedError
 
-    def _root(self, config: StreamConfig) -> str:
+    def _root(self) -> str:
         """The folder that the folder of a table with a place of its own goes into."""
-        if config.location_root is not None:
-            return config.location_root.rstrip("/")
-        return schema_folder(self._engine, self.name)
+        root = self._config.location_root
+        return schema_folder(self._engine, self.name) if root is None else root.rstrip("/")
 
     def corrected(self) -> dict[str, float]:
         """The fields to record when late rows have corrected windows."""
