@@ -127,7 +127,7 @@ class StreamingModels:
             return nodes.as_batch(str(relation), node)
         with self.as_dbt_errors():
             environment = self._adapter.connections.environment
-            source = nodes.stream_of(model, name, node, watermark, event_time, environment.project, environment.is_here)
+            source = nodes.stream_of(model, name, node, watermark, event_time, environment)
         return self._registry.add(model["unique_id"], source)
 
     @property
@@ -215,7 +215,11 @@ class StreamingModels:
             if plan is None or made_for != (sql, utc):  # a hook has set another time zone, for example
                 plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
             if plan.by_instant and nodes.changes_clock(zone := engine.zone()):
-                self._warn_of_sessions(model.identifier, zone)
+                self._warn(
+                    f"{model.identifier}: where the clock of {zone} changes, sessions of a stream aren't the sessions "
+                    "of batch: a gap is elapsed time on a stream, and a difference of times on the wall clock in batch"
+                    "\n  set spark.sql.session.timeZone to UTC where that matters"
+                )
             with (
                 self._line.of(model.identifier, not dbtflags.is_quiet()) as show,
                 self._announced(model.unique_id) as stops,
@@ -311,13 +315,6 @@ class StreamingModels:
 
     def _warn(self, text: str) -> None:
         warn_or_error(AdapterEventWarning(name=logger.name, base_msg=text), node=self._adapter.connections.node)
-
-    def _warn_of_sessions(self, model: str, zone: str) -> None:
-        self._warn(
-            f"{model}: where the clock of {zone} changes, sessions of a stream aren't the sessions of batch:"
-            " a gap is elapsed time on a stream, and a difference of times on the wall clock in batch"
-            "\n  set spark.sql.session.timeZone to UTC where that matters"
-        )
 
     @contextmanager
     def _session(self) -> Iterator[Engine]:

@@ -53,6 +53,7 @@ class Lease:
         self._settled = 0.0
         self._looked = 0.0
         """When it was seen last that this run has the right; the clock goes on while the machine is suspended."""
+        self._is_lost = False
         self._held = False
         self._made: Ledger | None = None
         self.is_told_to_end = False
@@ -142,7 +143,7 @@ class Lease:
         if ledger is None:
             time.sleep(max(0.0, self._settled - time.monotonic()))
             ledger = self._table.ledger()
-            if ledger is None or ledger.holder is None or ledger.holder.id != self._mine.id:
+            if ledger is None or not ledger.is_held_by(self._mine):
                 self._held = False
                 raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
         self._looked = time.time()
@@ -157,18 +158,14 @@ class Lease:
                 ledger = self._table.ledger()
                 if ledger is None:  # the table is just being replaced
                     continue
-                if self._is_lost(ledger):
-                    self._looked, self.is_told_to_end = 0.0, True
+                if not ledger.is_held_by(self._mine):  # another run has the right, or had it since
+                    self._is_lost = self.is_told_to_end = True
                     return
                 self._looked = time.time()
                 self.is_told_to_end = ledger.told_to_end == self._mine.id
                 if time.monotonic() - renewed >= RENEWED:
                     self._table.record(holder=self.holder)
                     renewed = time.monotonic()
-
-    def _is_lost(self, ledger: Ledger) -> bool:
-        """True if another run has the right, or had it since."""
-        return ledger.holder is None or ledger.holder.id != self._mine.id
 
     def end(self) -> None:
         """Stops renewing the right; the caller gives it back by recording that the table has no holder.
@@ -179,9 +176,9 @@ class Lease:
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
-        is_doubtful = self._thread is not None and time.time() - self._looked > EXPIRES / 2
+        is_doubtful = self._is_lost or (self._thread is not None and time.time() - self._looked > EXPIRES / 2)
         self._held = False
-        if is_doubtful and (ledger := self._table.ledger()) is not None and self._is_lost(ledger):
+        if is_doubtful and (ledger := self._table.ledger()) is not None and not ledger.is_held_by(self._mine):
             raise TakenOver("another run of this model has taken it over, as this one gave no sign of life")
 
     def release(self) -> None:

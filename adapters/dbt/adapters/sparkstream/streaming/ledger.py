@@ -185,6 +185,10 @@ class Ledger:
             values[name] = {stage: text for stage in Stage if (text := properties.get(stage.keys[name]))}
         return cls(**values)
 
+    def is_held_by(self, run: Holder | None) -> bool:
+        """True if a run has the table; for None, if no run has it."""
+        return (self.holder and self.holder.id) == (run and run.id)
+
     def properties(self) -> dict[str, str]:
         """Properties of a table with this ledger, by keys without `PREFIX`."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}

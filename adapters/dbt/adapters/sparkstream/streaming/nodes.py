@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dbt.adapters.sparkstream.sql.core.errors import Warn
@@ -25,6 +25,9 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
+if TYPE_CHECKING:
+    from dbt.adapters.sparkstream.spark.environments import Environment
+
 
 def is_streaming(resource_type: str, materialized: str) -> bool:
     """True if a node is a streaming model."""
@@ -37,23 +40,20 @@ def stream_of(
     node: Any | None,
     delay: str | None,
     event_time: str | None,
-    root: Path,
-    is_here: bool,
+    environment: Environment,
 ) -> StreamSource:
     """The stream that a model reads with `stream(relation, watermark, event_time)`.
 
     Args:
         node: the model, seed, snapshot or source behind it, if dbt has one.
         delay: the watermark, if it is given for this stream.
-        event_time: the event time, if it is given for this stream.
-        is_here: True if Spark has the files of this machine.
     """
     if not is_streaming(model["resource_type"], model["config"]["materialized"]):
         raise StreamingError(
             f"stream() stands in a streaming model, and this one is materialized as {model['config']['materialized']}\n"
             f"  write config(materialized='{MATERIALIZATION}'), or read the relation without stream()"
         )
-    source = read_from(relation, meta_of(node), root, is_here)
+    source = read_from(relation, meta_of(node), environment)
     checksum = getattr(node, "checksum", None) if node is not None and str(node.resource_type) == "seed" else None
     return replace(
         source,
@@ -97,13 +97,14 @@ def meta_of(node: Any | None) -> Mapping[str, Any]:
     return {**(getattr(node, "meta", None) or {}), **(_config(node).get("meta") or {})}
 
 
-def read_from(relation: str, meta: Mapping[str, Any], root: Path, is_here: bool) -> StreamSource:
+def read_from(relation: str, meta: Mapping[str, Any], environment: Environment) -> StreamSource:
     """Stream of a relation, or of the source that `stream` in its meta describes."""
     identifier = relation.replace("`", "").rsplit(".", 1)[-1]
+    root = environment.project
     reader = reader_of(meta, relation, root)
     path = reader.get("path") if "format" in reader else None
     if path is not None:
-        reader["path"] = located(path, relation, root, is_here)
+        reader["path"] = located(path, relation, root, environment.is_here)
     return source_of(f"stream_{identifier}", relation, reader=reader, path=path, project=root)
 
 

@@ -40,7 +40,7 @@ def with_views(sql: str, sources: Mapping[Name, Any], environment: Environment) 
 def _view(node: Any, environment: Environment, is_question: bool) -> str:
     from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
-    source = read_from(node.relation_name, meta_of(node), environment.project, environment.is_here)
+    source = read_from(node.relation_name, meta_of(node), environment)
     engine = Engine.open(environment)
     try:
         name = _name(source)

@@ -33,9 +33,7 @@ def source_of(
     event_time: str | None = None,
     watermark: Interval | None = None,
     reader: Mapping[str, Any] | None = None,
-    checksum: str | None = None,
-    path: str | None = None,
-    project: Path | None = None,
+    **others: Any,
 ) -> StreamSource:
     """The source of a stream, of its kind; arguments as for `StreamSource`."""
     kind: type[StreamSource] = Files if reader and "path" in reader else StreamSource
@@ -45,7 +43,7 @@ def source_of(
         kind = PythonClass
     elif str(reader.get("format", "")).casefold() == KAFKA:
         kind = Kafka
-    return kind(view, relation, event_time, watermark, reader or {}, checksum, path=path, project=project)
+    return kind(view, relation, event_time, watermark, reader or {}, **others)
 
 
 def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:

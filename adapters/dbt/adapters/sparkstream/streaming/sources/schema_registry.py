@@ -5,7 +5,7 @@ It has the REST interface of Confluent's registry. Karapace, Apicurio (`/apis/cc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -66,15 +66,15 @@ class SchemaRegistry:
 
     def register(self, subject: str, schema: str) -> int:
         """Gives a subject a version with a schema, unless it has one; returns the number of the schema."""
-        answer = self._ask("POST", f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema})
-        if answer.status_code in _REFUSED:
+        status, found = self._ask(f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema}, _REFUSED)
+        if status in _REFUSED:
             raise StreamingError(
                 f"the schema registry {self.url} doesn't take the schema of the model's rows as a version of "
-                f"{subject}: {_message(answer)}\n"
+                f"{subject}: {found}\n"
                 "  what reads the topic could not read them: name another subject or another topic, or say in "
                 "the registry which changes it takes"
             )
-        return int(self._body(answer)["id"])
+        return int(found["id"])
 
     def by_id(self, id_: int) -> str | None:
         """The schema with a number; None if the registry has none."""
@@ -94,33 +94,27 @@ class SchemaRegistry:
         return str(found["schema"])
 
     def _get(self, path: str) -> Any:
-        """Answer of the registry to a path; None for its status 404."""
-        answer = self._ask("GET", path)
-        return None if answer.status_code == _ABSENT else self._body(answer)
+        """JSON of the registry's answer; None for its status 404."""
+        status, found = self._ask(path, None, (_ABSENT,))
+        return None if status == _ABSENT else found
 
-    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
+    def _ask(self, path: str, body: Mapping[str, Any] | None, expected: Sequence[int]) -> tuple[int, Any]:
+        """Status and JSON of the answer to a GET, or to a POST of a body; for an expected error, its message."""
         import requests
 
-        url, kinds = self.url.rstrip("/") + path, {"Accept": _JSON, "Content-Type": _JSON}
+        method, url = "GET" if body is None else "POST", self.url.rstrip("/") + path
         try:
-            return requests.request(method, url, headers=kinds, json=body, timeout=SECONDS)
-        except requests.RequestException as error:
-            raise self._unreachable(error) from error
-
-    def _body(self, answer: requests.Response) -> Any:
-        import requests
-
-        try:
+            kinds = {"Accept": _JSON, "Content-Type": _JSON}
+            answer = requests.request(method, url, headers=kinds, json=body, timeout=SECONDS)
+            if answer.status_code in expected:
+                return answer.status_code, _message(answer)
             answer.raise_for_status()
-            return answer.json()
+            return answer.status_code, answer.json()
         except requests.RequestException as error:
-            raise self._unreachable(error) from error
-
-    def _unreachable(self, error: Exception) -> StreamingError:
-        return StreamingError(
-            f"the schema registry {self.url} can't be asked: {error}\n"
-            "  user and password stand in ~/.netrc: machine HOST login USER password PASSWORD"
-        )
+            raise StreamingError(
+                f"the schema registry {self.url} can't be asked: {error}\n"
+                "  user and password stand in ~/.netrc: machine HOST login USER password PASSWORD"
+            ) from error
 
 
 def _message(answer: requests.Response) -> str:

@@ -35,7 +35,7 @@ from dbt.adapters.sparkstream.streaming.sources.values import needs_avro
 from dbt.adapters.sparkstream.streaming.spark.folders import Folders, listed_at_once
 from dbt.adapters.sparkstream.streaming.spark.progress import Running, started
 from dbt.adapters.sparkstream.streaming.spark.streams import CLOSES, DELAY, Streams, marks_of
-from dbt.adapters.sparkstream.streaming.worker.sink import overwrite
+from dbt.adapters.sparkstream.streaming.worker.sink import overwrite, settings
 from dbt.adapters.sparkstream.streaming.worker.state import show
 
 if TYPE_CHECKING:
@@ -182,6 +182,10 @@ class Engine:
         """A setting of the session; empty where there is none."""
         with spark_errors():
             return str(self._spark.conf.get(name, ""))
+
+    def settings(self, given: dict[str, str]) -> AbstractContextManager[None]:
+        """Sets settings of the session for the block."""
+        return settings(self._spark, given)
 
     def type_name(self, type_: str) -> str:
         """A type as Spark names it: `int` for `integer`."""

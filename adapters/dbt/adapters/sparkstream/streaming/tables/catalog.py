@@ -102,7 +102,12 @@ def is_in_catalog(table: str) -> bool:
 
 def pairs(facts: Mapping[str, str]) -> str:
     """Facts as properties of a table, as SQL."""
-    return ", ".join(f"{string_literal(PREFIX + name)} = {string_literal(value)}" for name, value in facts.items())
+    return given({PREFIX + name: value for name, value in facts.items()})
+
+
+def given(properties: Mapping[str, str]) -> str:
+    """Properties of a table, as SQL."""
+    return ", ".join(f"{string_literal(name)} = {string_literal(value)}" for name, value in properties.items())
 
 
 def batch_of(file: str) -> int | None:

@@ -15,9 +15,9 @@ from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, pr
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import DELTA
-from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable, settings
+from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
-from dbt.adapters.sparkstream.streaming.worker.appends import DeltaAppend
+from dbt.adapters.sparkstream.streaming.worker.appends import DeltaAppend, commit_settings
 
 SUFFIX = "__stream"
 
@@ -38,9 +38,6 @@ MADE = tuple(
 
 BACKFILL = "backfill"
 """Word in the metadata of a backfill's commit, in the place of a micro-batch's number."""
-
-_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-_WRITE = "spark.databricks.delta.write"
 
 
 class DeltaTable(LoggedTable):
@@ -130,13 +127,11 @@ class DeltaTable(LoggedTable):
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
         # The commit says whose it is, and is of no micro-batch.
-        with settings(self._engine, {_METADATA: f"{ledger.generation} {BACKFILL}"}):
+        with self._engine.settings(commit_settings(ledger.generation, BACKFILL)):
             super().replace(replaced, ledger, holder)
 
-    def _commit_settings(self, generation: str, batch: int) -> Mapping[str, str]:
-        said = {_METADATA: f"{generation} {batch}"}
-        # As of a micro-batch: Delta makes no commit of this micro-batch, or of earlier ones, on top.
-        return said if batch < 0 else {**said, f"{_WRITE}.txnAppId": generation, f"{_WRITE}.txnVersion": str(batch)}
+    def _commit_settings(self, generation: str, batch: int) -> dict[str, str]:
+        return commit_settings(generation, batch)
 
     def _definition(self, folder: str | None, description: str | None, properties: Mapping[str, str]) -> str:
         given = super()._definition(folder, description, properties)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
@@ -33,6 +33,6 @@ class IcebergTable(LoggedTable):
         last = [name for name in there if name.casefold() != BATCH][-1]
         return [f"{column} AFTER {backticked(last)}" for column in reversed(added)]
 
-    def _commit_settings(self, generation: str, batch: int) -> Mapping[str, str]:
+    def _commit_settings(self, generation: str, batch: int) -> dict[str, str]:
         said = properties(generation=generation, batch=batch)
         return {f"{_SUMMARY}.{PREFIX}{name}": text for name, text in said.items()}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger, Stage
-from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, is_in_catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
@@ -57,7 +55,7 @@ class LoggedTable(StreamTable):
         self._engine.sql(f"SET {ONLY_ROWS} = false")  # else rows would be missing without a word
         self._engine.write_few_files()
         definition = self._definition(None, facts.comment, recorded)
-        with settings(self._engine, self._commit_settings(its.generation, its.batch)):
+        with self._engine.settings(self._commit_settings(its.generation, its.batch)):
             self._engine.sql(
                 f"CREATE OR REPLACE TABLE {self.name}{definition}\nAS SELECT {self._hint()}* FROM {rebuilt.name}"
             )
@@ -66,7 +64,7 @@ class LoggedTable(StreamTable):
         self.refresh()
 
     @abstractmethod
-    def _commit_settings(self, generation: str, batch: int) -> Mapping[str, str]:
+    def _commit_settings(self, generation: str, batch: int) -> dict[str, str]:
         """Settings that write the table's id and its micro-batches into a commit."""
 
     def _hint(self) -> str:
@@ -89,15 +87,3 @@ class LoggedTable(StreamTable):
         )
         same = f"t.{key} = s.{key} AND {replaced.goes('t.')}"
         self._engine.sql(merge(self.name, _MARKED, [name for name, _ in columns], same))
-
-
-@contextmanager
-def settings(engine: Engine, given: Mapping[str, str]) -> Iterator[None]:
-    """Sets settings of a session for the block."""
-    for name, text in given.items():
-        engine.sql(f"SET {backticked(name)} = {backticked(text)}")
-    try:
-        yield
-    finally:
-        for name in given:
-            engine.sql(f"RESET {backticked(name)}")

@@ -21,7 +21,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, given, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 _OF_THE_CATALOG = "transient_lastDdlTime"
@@ -76,12 +76,11 @@ class StagingTable:
         facts = Facts.of(self._engine, self._table)
         theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
         left_out = _OF_THE_CATALOG, PREFIX + self.stage.keys["whole"]
-        given = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in left_out}
-        given[PREFIX + self.stage.keys["of"]] = self._table
-        properties = ", ".join(f"{string_literal(name)} = {string_literal(text)}" for name, text in given.items())
+        kept = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in left_out}
+        kept[PREFIX + self.stage.keys["of"]] = self._table
         self._engine.sql(
             f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
-            f"LOCATION {string_literal(place)} TBLPROPERTIES ({properties})"
+            f"LOCATION {string_literal(place)} TBLPROPERTIES ({given(kept)})"
         )
         if facts.comment:
             self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
@@ -127,13 +126,9 @@ def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Le
     Args:
         before: ledger of the table when the run took it.
     """
-    if now is None or now.generation != before.generation or _id(now.holder) != _id(holder):
+    if now is None or now.generation != before.generation or not now.is_held_by(holder):
         raise StreamingError("another run has taken it over")
     return now
-
-
-def _id(holder: Holder | None) -> str | None:
-    return holder.id if holder is not None else None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,15 @@ from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, St
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, batch_of, make, pairs, properties_of, schema_folder
+from dbt.adapters.sparkstream.streaming.tables.catalog import (
+    Facts,
+    batch_of,
+    given,
+    make,
+    pairs,
+    properties_of,
+    schema_folder,
+)
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
@@ -116,11 +124,11 @@ class StreamTable:
     def _definition(self, folder: str | None, description: str | None, properties: Mapping[str, str]) -> str:
         """Part of CREATE TABLE after the columns."""
         columns = ", ".join(self._partitioned())
-        theirs = "".join(f"{string_literal(k)} = {string_literal(v)}, " for k, v in self._config.tblproperties)
         partitions = f"\nPARTITIONED BY ({columns})" if columns else ""
         place = f"\nLOCATION {string_literal(folder)}" if folder else ""
-        given = f"{_comment(description)}\nTBLPROPERTIES ({theirs}{pairs(properties)})"
-        return f"\nUSING {self._config.file_format}{partitions}{place}{given}"
+        both = ", ".join(filter(None, (given(dict(self._config.tblproperties)), pairs(properties))))
+        described = f"{_comment(description)}\nTBLPROPERTIES ({both})"
+        return f"\nUSING {self._config.file_format}{partitions}{place}{described}"
 
     def _partitioned(self) -> list[str]:
         """The columns that it is partitioned by, as SQL has them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, lines_in, overwrite, read
+from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, lines_in, overwrite, read, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -166,16 +166,17 @@ class DeltaAppend(Sink):
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
         # MERGE takes no options, so settings of the session that the micro-batches have say the same.
-        conf = rows.sparkSession.conf
-        said = {
-            "write.txnAppId": self.generation,
-            "write.txnVersion": str(batch),
-            "commitInfo.userMetadata": f"{self.generation} {batch}",
-        }
-        for name, text in said.items():
-            conf.set(f"spark.databricks.delta.{name}", text)
-        try:
+        with settings(rows.sparkSession, commit_settings(self.generation, batch)):
             corrections.merge(rows.selectExpr(*map(backticked, self.columns)), ends)
-        finally:
-            for name in said:
-                conf.unset(f"spark.databricks.delta.{name}")
+
+
+def commit_settings(generation: str, batch: int | str) -> dict[str, str]:
+    """Settings that write a table's id and a micro-batch into the commit, as the options of an INSERT do.
+
+    Delta makes no second commit of a micro-batch, or one of an earlier micro-batch, on top. Other work than a
+    micro-batch, and -1, goes only into the commit's metadata.
+    """
+    said = {"commitInfo.userMetadata": f"{generation} {batch}"}
+    if isinstance(batch, int) and batch >= 0:
+        said |= {"write.txnAppId": generation, "write.txnVersion": str(batch)}
+    return {f"spark.databricks.delta.{name}": text for name, text in said.items()}

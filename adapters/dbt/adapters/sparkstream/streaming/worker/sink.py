@@ -6,6 +6,8 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -189,6 +191,18 @@ def overwrite(rows: DataFrame, table: str) -> None:
         f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic', 'overwrite-mode' = 'dynamic') "
         f"SELECT * FROM {ROWS}"
     )
+
+
+@contextmanager
+def settings(spark: SparkSession, given: dict[str, str]) -> Iterator[None]:
+    """Sets settings of a session for the block."""
+    for name, text in given.items():
+        spark.conf.set(name, text)
+    try:
+        yield
+    finally:
+        for name in given:
+            spark.conf.unset(name)
 
 
 def read(rows: DataFrame) -> None:
