@@ -56,11 +56,7 @@ class Registry:
         self._streams: dict[str, dict[str, StreamSource]] = {}
 
     def add(self, model: str, source: StreamSource) -> str:
-        """Records a stream of a model, and returns its name in the model's SQL.
-
-        Args:
-            source: the stream; its `view` is where the name begins, and is numbered if another stream has it.
-        """
+        """Records a stream of a model; returns its name in the SQL: its view, numbered if another stream has that."""
         with self._lock:
             streams = self._streams.setdefault(model, {})
             base = re.sub(r"\W", "_", source.view)
@@ -241,12 +237,7 @@ class StreamingModels:
             return nodes.read_model(node, sql, str(relation), str(runs), streams, run_id, project)
 
     def backfill(self, name: str, range_: Range, removes: bool, run_id: str = "") -> str:
-        """Replaces the rows of a range of time in a streaming model's table.
-
-        Args:
-            name: the model's name, or `package.name`.
-            removes: True to remove the range's rows also if the sources have none for it any more.
-        """
+        """Replaces a range of time in the table of a model (`name` or `package.name`); `removes` as for `Backfill`."""
         from dbt.compilation import Compiler
 
         adapter = self._adapter
@@ -279,11 +270,7 @@ class StreamingModels:
             return None
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """State of the project's streaming models, a dict for each.
-
-        Args:
-            names: of some models, as `name` or `package.name`; none for all.
-        """
+        """State of streaming models, a dict for each: of those named (`name` or `package.name`), or of all."""
         chosen = self._chosen(names)
         with self._session() as engine:
             return overview(engine, chosen)

@@ -94,12 +94,7 @@ class Standing:
         return self._job.sources.is_another(source, before)
 
     def has_rows_to_read(self) -> bool:
-        """True if the sources may have rows that weren't read.
-
-        Raises:
-            SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.
-            StreamingError: going on would lose rows or double them.
-        """
+        """True if the sources may have rows that weren't read; raises errors as `Sources.has_rows_to_read`."""
         return self._job.sources.has_rows_to_read(self._wanted.definition.sources, self._checkpoint, self.recorded)
 
     def are_sources_as_read(self) -> bool:

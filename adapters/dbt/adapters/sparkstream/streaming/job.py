@@ -49,11 +49,7 @@ def table_of(engine: Engine, name: str, config: StreamConfig, identifier: str = 
 
 @dataclass
 class Job:
-    """A run or a backfill of a model, in a session of its own.
-
-    Attributes:
-        report: takes lines about the progress of the job.
-    """
+    """A run or a backfill of a model, in a session of its own; `report` takes lines about its progress."""
 
     model: Model
     plan: StreamPlan
@@ -69,11 +65,7 @@ class Job:
 
     # -- the query ---------------------------------------------------------------------------------
     def load(self, flush: str | None = None) -> tuple[Rows, Definition]:
-        """The streaming query, after Spark has its streams and stages, and the definition of its table.
-
-        Args:
-            flush: a folder whose rows move the watermark and are no rows of a stream.
-        """
+        """The streaming query, once Spark has its streams and stages; its table's definition. See `Streams.define`."""
         model, plan = self.model, self.plan
         sources = tuple(self._define(source, flush) for source in model.sources if source.view in plan.streams)
         for stage in plan.stages:
@@ -123,7 +115,7 @@ class Job:
         topic = self.model.config.topic
         if topic is not None:
             self.engine.check_brokers(topic.servers, "the options of sink")
-            self.engine.check_topic(topic, topic.checked_value(columns), columns)
+            self.engine.check_topic(topic, columns)
         self.views.check(columns)
 
     def _check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
@@ -144,11 +136,7 @@ class Job:
     def sink(
         self, columns: Sequence[tuple[str, str]], ledger: Ledger, holder: Holder, begun: int, checkpoint: str
     ) -> Sink:
-        """Sink for the rows of each micro-batch.
-
-        Args:
-            begun: the last micro-batch that an earlier run has begun.
-        """
+        """Sink for the rows of each micro-batch; `begun` is the last one that an earlier run has begun."""
         config, table = self.model.config, self.table
         names = self.engine.columns(table.name)  # the micro-batch's number is the last
         common: dict[str, Any] = {

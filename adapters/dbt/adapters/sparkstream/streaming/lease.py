@@ -34,14 +34,7 @@ class TakenOver(StreamingError):
 
 
 class Lease:
-    """The right to run a model, kept until `release`.
-
-    Args:
-        report: takes lines about the reasons for waiting.
-
-    Attributes:
-        is_told_to_end: True if the run is told to end when its micro-batch has ended.
-    """
+    """The right to run a model, kept until `release`; `report` takes lines about the reasons for waiting."""
 
     def __init__(self, table: StreamTable, engine: Engine, report: Callable[[str], None]) -> None:
         self._table = table
@@ -69,12 +62,9 @@ class Lease:
         self._made = ledger
 
     def take(self, ledger: Ledger) -> Ledger:
-        """Takes the right; `confirm` then checks whether another run took it at the same moment.
+        """Takes the right, and returns the table's ledger then; `confirm` checks whether another run took it, too.
 
         Queries on a server that are left of a run that stopped without releasing its lease are ended.
-
-        Returns:
-            Ledger of the table then.
         """
         other = ledger.holder
         if other is not None and self._is_alive(other):
@@ -134,11 +124,7 @@ class Lease:
             time.sleep(0.2)
 
     def confirm(self) -> Ledger:
-        """Checks that this run has the right, and renews it from now on.
-
-        Returns:
-            Ledger of the table, now that no other run records anything.
-        """
+        """Checks that this run has the right, and renews it from now on; returns the ledger, now only its own."""
         ledger = self._made
         if ledger is None:
             time.sleep(max(0.0, self._settled - time.monotonic()))
@@ -168,11 +154,7 @@ class Lease:
                     renewed = time.monotonic()
 
     def end(self) -> None:
-        """Stops renewing the right; the caller gives it back by recording that the table has no holder.
-
-        Raises:
-            TakenOver: nothing is to be given back.
-        """
+        """Stops renewing the right, which the caller then gives up in the ledger, unless this raises `TakenOver`."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()

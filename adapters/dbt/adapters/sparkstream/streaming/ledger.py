@@ -93,10 +93,7 @@ class Holder:
         return bool(self.place) and self.place == place()
 
     def is_alive(self) -> bool | None:
-        """True if the run is still going; None if that can only be seen by its signs of life.
-
-        A run of this machine and container is alive as long as its process is.
-        """
+        """True if the run is still going: on this machine, if its process is; None if only its signs of life tell."""
         return birth(self.pid) == self.born if self.is_here() else None
 
     def java_runs(self) -> bool:
@@ -105,10 +102,7 @@ class Holder:
 
 
 def place() -> str:
-    """Scope of a pid: the machine since its last start, and the container.
-
-    The machine's name isn't enough: containers may all have one.
-    """
+    """Scope of a pid: the machine since its last start, and the container, as containers may share a machine's name."""
     try:
         return f"{boot_id()}/{os.readlink('/proc/self/ns/pid')}"
     except OSError:  # no Linux, no containers
@@ -170,11 +164,7 @@ class Ledger:
 
     @classmethod
     def read(cls, properties: Mapping[str, str]) -> Ledger | None:
-        """The ledger of a table; None for a table that no streaming model has made.
-
-        Args:
-            properties: of the table, by keys without `PREFIX`.
-        """
+        """The ledger by properties, whose keys lack `PREFIX`; None for a table that no streaming model has made."""
         if not all(properties.get(key) for key in ("table", "query", "kept")):
             return None
         values: dict[str, Any] = {"sources": {}, "batch": -1, "files": ""}
@@ -200,11 +190,7 @@ _FIELDS = {each.name: each.metadata for each in fields(Ledger)}
 
 
 def properties(**changes: Any) -> dict[str, str]:
-    """Values of the ledger's fields as properties, by keys without `PREFIX`.
-
-    Args:
-        changes: name of a field -> its value; None and False for nothing.
-    """
+    """Values of the ledger's fields as properties, by keys without `PREFIX`; None and False are an empty text."""
     found: dict[str, str] = {}
     for name, value in changes.items():
         if name in ("of", "whole"):

@@ -116,11 +116,7 @@ def as_batch(relation: str, node: Any | None) -> str:
 
 
 def changes_clock(zone: str, year: int | None = None) -> bool:
-    """True if the clock of a time zone changes within a year: this year if None.
-
-    Args:
-        zone: its name; one that Python doesn't know, such as `+05:30`, has a fixed offset.
-    """
+    """True if a zone's clock changes within a year, this one if None. Zones that Python doesn't know don't change."""
     try:
         clock = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError):
@@ -157,10 +153,7 @@ def planned(
     arrival: str | None = None,
     warn: Warn = lambda _: None,
 ) -> StreamPlan:
-    """The plan of a model's query.
-
-    Args:
-        arrival: the column that numbers rows in order of arrival; breaks ties in frames.
+    """The plan of a model's query; `arrival` is the column that numbers rows in order of arrival, and breaks ties.
 
     Raises:
         TranslationError: the query can't stream; the message says what to do instead.

@@ -136,11 +136,7 @@ class SourceChanged(StreamingError):
 
     @classmethod
     def of(cls, relation: str, what: str, accepting: str | None = None) -> SourceChanged:
-        """Error about a source that no stream can follow.
-
-        Args:
-            accepting: in which case `on_source_change='accept'` is right; None where it never is.
-        """
+        """Error about a source that no stream can follow; `accepting`: when `on_source_change='accept'` is right."""
         return cls(
             f"{relation} {what}\n  {ONLY_ADDED}; {REBUILD}, or write config(on_source_change='rebuild')"
             + (f"\n  {accepting}, write config(on_source_change='accept')" if accepting else "")

@@ -25,6 +25,7 @@ from dbt.adapters.sparkstream.streaming.reports.watch import Outcome, Watch
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.sidecars import definition_folder
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions
 from dbt.adapters.sparkstream.streaming.spark.engine import Rows
 from dbt.adapters.sparkstream.streaming.spark.progress import Running, batch_line
 
@@ -167,7 +168,7 @@ class Run(Job):
         definition, table, model = wanted.definition, self.table, self.model
         self.sources.check_beginning(definition.sources)
         if not wanted.is_empty and model.config.topic is not None:  # the registry may refuse the schema
-            model.config.topic.announce(definition.columns)
+            model.config.topic.value_sql(definition.columns)
         if before is not None and (before.staging or before.whole.get(Stage.REBUILD)):
             before = self.sidecars.drop_staging(before)
         left = {} if before is None else self.sidecars.remains(before)
@@ -214,7 +215,8 @@ class Run(Job):
         self.sidecars.tidy(ledger)
         table.check_foreign(ledger, begun)
         sink = self.sink(columns, ledger, lease.holder, begun, checkpoint)
-        late = LateRows(self.engine, self.plan, sources, checkpoint, model, self.sources.facts_of)
+        portions = Portions(self.engine, sources, checkpoint, self.sources.facts_of)
+        late = LateRows(self.engine, self.plan, portions, model)
         watch = Watch(self, ledger, checkpoint, late, wanted.identities)
         mode = "update" if self.plan.updates else "append"
         if begun < 0:  # a run may have been killed before it made them
@@ -245,7 +247,7 @@ class Run(Job):
         if newest is not None or not is_recorded or is_scattered or not (told_to_end or ledger.ended == watch.finished):
             watch.end(last, ended, lease)
         if newest is not None:
-            late.portions.record_topics(newest.number)
+            portions.record_topics(newest.number)
             self.sources.record(sources, checkpoint)
         return watch.outcome(is_caught_up=not told_to_end)
 

@@ -158,10 +158,9 @@ class Sidecars:
         return folder if its is not None and definition.is_of(its.query) else None
 
     def tidy(self, ledger: Ledger, goes_on: bool = False) -> Ledger:
-        """Removes the sidecar folders of the replaced table, and those without a reader.
+        """Removes folders of the replaced table and those without a reader.
 
-        Args:
-            goes_on: True if the staging table is filled further; else it is removed.
+        The staging table goes, too, unless the run `goes_on` with it.
         """
         if self.model.staging_of:
             return ledger  # what is recorded there is for the time when it has its place

@@ -35,11 +35,7 @@ _TIMES = ("timestamp", "timestamp_ntz")
 
 @dataclass(frozen=True)
 class Range:
-    """A range of time, on the clock of the session's zone.
-
-    Attributes:
-        until: its end, which isn't in it.
-    """
+    """A range of time, on the clock of the session's zone; its end isn't in it."""
 
     since: datetime
     until: datetime
@@ -89,20 +85,12 @@ class Goes:
 
 @dataclass
 class Backfill(Job):
-    """A backfill of a model.
-
-    Attributes:
-        batch: plan of the same query that runs in batch, with windows and no slices.
-    """
+    """A backfill of a model; `batch` is the plan of its query that runs in batch, with windows and no slices."""
 
     batch: StreamPlan = field(kw_only=True)
 
     def __call__(self, range_: Range, *, removes: bool = False) -> str:
-        """Replaces the rows of a range.
-
-        Args:
-            removes: True to remove the range's rows also if the sources have none for it any more.
-        """
+        """Replaces the rows of a range; with `removes` also if the sources have none for it any more."""
         if range_.since >= range_.until:
             raise StreamingError(f"the range {range_} is empty\n  --to is the first time that isn't in it")
         self._check_plan()

@@ -95,11 +95,7 @@ class OnServer:
 
 
 def stopped(ways: Mapping[str, Announced | OnServer], patience: float) -> dict[str, str]:
-    """Ends runs, each when its micro-batch has ended.
-
-    Returns:
-        Name -> outcome of its run: `NO_RUN`, `ENDED` or `KILLED`. A run that goes on is not in it.
-    """
+    """Ends runs, each after its micro-batch. Returns name -> `NO_RUN`, `ENDED` or `KILLED`; without runs that go on."""
     found: dict[str, str] = {}
     waiting: dict[str, Holder] = {}
     for name, way in ways.items():

@@ -8,7 +8,7 @@ micro-batch before? Is the time further ahead of the micro-batch's clock than th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,12 +17,12 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked, string_litera
 from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD
-from dbt.adapters.sparkstream.streaming.sources.source import Portion, StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import Portion
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import NOTHING_YET, Offsets, Portions
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch, counted
 from dbt.adapters.sparkstream.streaming.spark.streams import is_ahead, limit
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, make, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import make, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 LATE_TABLE, UNREADABLE_TABLE = "__late", "__unreadable"
@@ -54,11 +54,7 @@ def side_tables(model: Model) -> tuple[str, str]:
 def warnings(
     left: LeftOut, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
 ) -> Iterator[str]:
-    """Warnings about rows that no window has and records that can't be read, with advice.
-
-    Args:
-        max_future: how far ahead of the clock a time may be; None for no limit.
-    """
+    """Warnings about rows that no window has and records that can't be read, with advice. A limit of None is none."""
     if left.unreadable:
         kept = f"{broken} has them" if broken else "to keep them, write config(unreadable_rows='keep')"
         yield (
@@ -82,24 +78,18 @@ def warnings(
 
 @dataclass
 class LateRows:
-    """Rows of a model's streams that its table leaves out: that no window has, or that can't be read.
-
-    Attributes:
-        engine: a session that nothing else uses: it gets views with the streams' names, of one micro-batch's rows.
-    """
+    """Rows of a model's streams that its table leaves out. Views of a micro-batch's rows get the streams' names."""
 
     engine: Engine
     plan: StreamPlan
-    sources: Sequence[StreamSource]
-    checkpoint: str
+    portions: Portions
     model: Model
-    facts_of: Callable[[str], Facts]
 
     def __post_init__(self) -> None:
+        self.sources = self.portions.sources
         late, unreadable = side_tables(self.model)
         self.table = late if self.model.config.keep_late else None
         self.unreadable_table = unreadable if self.model.config.keep_unreadable else None
-        self.portions = Portions(self.engine, self.sources, self.checkpoint, self.facts_of)
 
     def create(self) -> None:
         """Makes the table that keeps rows that no window has, if it isn't there."""

@@ -59,12 +59,7 @@ def configured() -> str | None:
 
 @dataclass
 class Lineage:
-    """Reports of one run of a model to OpenLineage.
-
-    Attributes:
-        engine: the run's session, which knows columns.
-        warn: takes the error of a report that fails, once.
-    """
+    """Reports of one run of a model to OpenLineage; `warn` takes the error of a report that fails, once."""
 
     client: OpenLineageClient
     model: Model
@@ -269,11 +264,7 @@ def catalog_namespace(method: str, host: str | None, port: int | None, settings:
 
 
 def table(namespace: str, relation: str, view: str | None = None) -> Dataset:
-    """A table or view of the catalog.
-
-    Args:
-        view: the name under which Spark has its columns; None for its own.
-    """
+    """A table or view of the catalog; `view` is the name under which Spark has its columns, None for its own."""
     return Dataset(namespace, relation.replace("`", ""), relation, view or relation)
 
 

@@ -12,7 +12,7 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch
-from dbt.adapters.sparkstream.streaming.tables.catalog import is_in_catalog, left_in
+from dbt.adapters.sparkstream.streaming.tables.catalog import Appended, is_in_catalog, left_in
 
 NAME = "sparkstream_runs"
 
@@ -48,11 +48,7 @@ _lock = threading.Lock()
 
 
 class RunsTable:
-    """The rows of one model in the table.
-
-    Args:
-        made: tells the model's table from earlier ones of the model.
-    """
+    """The rows of one model in the table; `made` tells the model's table from earlier ones of the model."""
 
     def __init__(self, engine: Engine, model: Model, made: str) -> None:
         self._engine = engine
@@ -63,14 +59,13 @@ class RunsTable:
     def record(
         self,
         batches: Sequence[MicroBatch],
-        appended: Mapping[int, tuple[int, int | None]],
+        appended: Appended,
         corrected: Mapping[int, int],
         left_out: Mapping[int, LeftOut],
     ) -> None:
         """Adds micro-batches of a run; a run without any makes the table, as tests of the model read it.
 
         Args:
-            appended: micro-batch -> rows that went into the model's table, and windows where columns tell them.
             corrected: micro-batch -> closed windows that late rows have corrected; none where it isn't named.
         """
         if not batches:

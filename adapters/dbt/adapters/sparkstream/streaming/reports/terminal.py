@@ -15,11 +15,7 @@ CLEAR = "\r\x1b[K"
 
 
 class ProgressLine:
-    """One line for all models that run, rewritten in place.
-
-    Args:
-        stream: where the line is written, if that is a terminal; None for the standard error.
-    """
+    """One line for all models that run, rewritten in place: in `stream`, or in the standard error, if a terminal."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream

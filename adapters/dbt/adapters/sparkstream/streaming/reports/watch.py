@@ -33,13 +33,9 @@ class Outcome:
 
 
 class Watch:
-    """Progress and counts of a query while it runs.
+    """Progress and counts of a query while it runs, on a table with a ledger from before.
 
     Of each micro-batch, something is kept until it is recorded in the table's properties: a model may run for months.
-
-    Args:
-        ledger: ledger of the model's table when the query began.
-        identities: as `Ledger.sources` has them.
 
     Attributes:
         rows: number of rows that the recorded micro-batches have appended.
@@ -83,11 +79,7 @@ class Watch:
         self.finished = max(self.finished, batch.number)
 
     def end(self, last: int, ended: Mapping[str, int], lease: Lease) -> None:
-        """Compacts the table if that is due, then records the run's work and releases the table.
-
-        Args:
-            last: the last micro-batch that was recorded before this run.
-        """
+        """Compacts the table if due, records the work after micro-batch `last`, and releases the table."""
         every = self._job.model.compact_every
         if every is None:
             self.settle(lease, **ended)
@@ -133,12 +125,7 @@ class Watch:
         return Outcome(", ".join(parts), self.rows, left.late, is_caught_up)
 
     def settle(self, lease: Lease | None = None, **ended: int) -> None:
-        """Records the work since the last time.
-
-        Args:
-            lease: is given back with it, at the end of a run; None if the run goes on.
-            ended: other fields of the ledger.
-        """
+        """Records the work since the last time, and other fields of the ledger; gives a lease back with it."""
         model, table, late = self._job.model, self._job.table, self._late
         # The sink writes in another session. This session may have cached files of an interrupted micro-batch.
         table.refresh()

@@ -59,11 +59,7 @@ class AvroRows:
 
     @classmethod
     def read(cls, given: Mapping[str, Any], topic: str, root: Path) -> AvroRows:
-        """Schema and registry in the config of a sink; files with schemas are read.
-
-        Args:
-            topic: the topic, which the subject is named by.
-        """
+        """Schema and registry in the config of a sink, whose topic names the subject; files with schemas are read."""
         registry = None
         if given.get("schema_registry") is not None:
             # A comma in a name would make two topics of it.

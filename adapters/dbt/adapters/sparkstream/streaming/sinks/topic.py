@@ -76,18 +76,9 @@ class Topic:
     def producer(self, columns: Sequence[tuple[str, str]], generation: str) -> Producer:
         """Producer that sends the rows of a table."""
         options = {**self.options, "topic": self.name}
-        return Producer(options, self._key_sql(columns), self._value_sql(columns), generation)
+        return Producer(options, self.key_sql(columns), self.value_sql(columns), generation)
 
-    def checked_value(self, columns: Sequence[tuple[str, str]]) -> str:
-        """The value of a record of the model's columns, as SQL; checks it, and registers no schema."""
-        self._key_sql(columns)
-        return self._value_sql(columns, registers=False)
-
-    def announce(self, columns: Sequence[tuple[str, str]]) -> None:
-        """Gives a schema registry the schema of the model's columns, if one is named."""
-        self._value_sql(columns)
-
-    def _key_sql(self, columns: Sequence[tuple[str, str]]) -> str:
+    def key_sql(self, columns: Sequence[tuple[str, str]]) -> str:
         """The key of a record: a column as text, several as a JSON object."""
         types = {name.casefold(): (name, type_) for name, type_ in columns}
         for name in self.key:
@@ -104,8 +95,8 @@ class Topic:
         [(name, type_)] = key
         return backticked(name) if type_ == "binary" else f"CAST({backticked(name)} AS STRING)"
 
-    def _value_sql(self, columns: Sequence[tuple[str, str]], *, registers: bool = True) -> str:
-        """The value of a record: all columns of the model."""
+    def value_sql(self, columns: Sequence[tuple[str, str]], *, registers: bool = True) -> str:
+        """The value of a record: all columns of the model; `registers` gives a registry its schema."""
         row = _struct(columns)
         if self.avro is not None:
             return self.avro.sql(columns, row, self.name, registers=registers)

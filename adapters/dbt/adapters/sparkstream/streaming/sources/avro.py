@@ -29,11 +29,7 @@ _FIELD = "value"
 
 
 def schema_of(given: Any, relation: str, root: Path, has_registry: bool) -> str | int:
-    """Schema of values in Avro by the key `schema`: as JSON, or as the number of its version in the registry.
-
-    Args:
-        given: a schema as JSON, the path of a file with one, or a version.
-    """
+    """Schema by the key `schema` (JSON, the path of a file, or a version): as JSON, or the number of its version."""
     example = f"write it such as schema: schemas/bid{SUFFIX}, or the JSON of the schema itself"
     if isinstance(given, int) and not isinstance(given, bool):
         if has_registry:

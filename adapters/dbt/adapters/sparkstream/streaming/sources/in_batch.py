@@ -29,11 +29,7 @@ def without_tables(sources: Iterable[Any]) -> dict[Name, Any]:
 
 
 def with_views(sql: str, sources: Mapping[Name, Any], environment: Environment) -> str:
-    """A statement that reads views in place of the sources in it; the same object if it reads none.
-
-    Args:
-        sources: the sources of the project without a table, by their names.
-    """
+    """A statement with views in place of sources without a table, by their names; the same object if it reads none."""
     return replaced(sql, sources, lambda name: _view(sources[name], environment, asks_columns(sql)))
 
 

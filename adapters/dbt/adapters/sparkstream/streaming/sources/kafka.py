@@ -126,11 +126,7 @@ class Kafka(StreamSource):
         return self._records(spark, portion, self.options)
 
     def records(self, spark: SparkSession, places: Positions) -> list[tuple[str, int, int, int, int]]:
-        """Some records: topic, partition, offset, time in microseconds, and a hash of key and value.
-
-        Args:
-            places: topic -> partition -> offset. A record that is gone is left out.
-        """
+        """Some records that exist: topic, partition, offset, time in microseconds, and a hash of key and value."""
         until = {topic: {n: offset + 1 for n, offset in of.items()} for topic, of in places.items()}
         lenient = {"failOnDataLoss": "false", "kafkaConsumer.pollTimeoutMs": "10000"}
         facts = ("topic", "partition", "offset", "unix_micros(timestamp)", "xxhash64(key, value)")
@@ -157,11 +153,7 @@ class Kafka(StreamSource):
 
 
 def check_brokers(servers: str, where: str) -> None:
-    """Checks that one of some brokers takes a connection from this machine, where Spark's driver is.
-
-    Args:
-        servers: as `kafka.bootstrap.servers` has them: `HOST:PORT,HOST:PORT`.
-    """
+    """Checks that one of some brokers, `HOST:PORT,HOST:PORT`, takes a connection from here, where Spark's driver is."""
     addresses = [address.strip() for address in servers.split(",") if address.strip()]
     if not addresses:
         return

@@ -27,11 +27,7 @@ _JSON = "application/vnd.schemaregistry.v1+json"
 
 @dataclass(frozen=True)
 class Registered:
-    """A schema in the registry.
-
-    Attributes:
-        id: the number that stands before the values.
-    """
+    """A schema in the registry, and the number that stands before the values."""
 
     id: int
     schema: str

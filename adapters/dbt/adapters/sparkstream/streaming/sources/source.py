@@ -33,12 +33,7 @@ Positions = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class Portion:
-    """Part of a stream that a micro-batch has read.
-
-    Attributes:
-        since: offsets of the first records, for Kafka.
-        until: offsets of the first records after it, for Kafka.
-    """
+    """Part of a stream that a micro-batch has read: files, or Kafka's first offsets in it and first ones after it."""
 
     files: tuple[str, ...] = ()
     since: Positions = field(default_factory=dict)
@@ -193,11 +188,7 @@ class StreamSource:
         return None
 
     def stream(self, spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
-        """Its rows as a stream.
-
-        Args:
-            options: options for Spark, unless the source has others.
-        """
+        """Its rows as a stream, with options for Spark unless the source has others."""
         return self._loaded(spark.readStream.format(self._format(spark)).options(**{**options, **self.options}))
 
     def rows(self, spark: SparkSession) -> DataFrame:

@@ -29,11 +29,7 @@ _NO_AVRO = "AVRO_NOT_LOADED"
 
 
 def parsed(rows: DataFrame, source: StreamSource, schemas: Schemas | None) -> DataFrame:
-    """Rows of a source, with the fields of each value as columns.
-
-    Args:
-        schemas: of values in Avro; None for values of another format.
-    """
+    """Rows of a source, with the fields of each value as columns; schemas are Avro's, None for another format."""
     reader, relation = source.reader, source.relation
     format_ = reader["value_format"]
     if "value" not in rows.columns:

@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
+from dbt.adapters.sparkstream.streaming.worker.sink import Done
 
 LOOKS = 25
 PAUSE = 0.2
@@ -31,15 +32,9 @@ def corrected_windows(engine: Engine, checkpoint: str) -> dict[int, int]:
     for _ in range(LOOKS):
         with suppress(StreamingError):  # the sink puts another file in its place right now
             if lines := engine.folders.lines(done_folder(checkpoint)):
-                return dict(map(_done, lines))
+                return Done.corrected(lines)
         time.sleep(PAUSE)
     return {}
-
-
-def _done(line: str) -> tuple[int, int]:
-    """A micro-batch that the sink has recorded, and the number of windows that it has corrected."""
-    number, _, windows = line.partition(" ")
-    return int(number), int(windows)
 
 
 def done_folder(checkpoint: str) -> str:
@@ -137,11 +132,7 @@ class Recorded:
 
     @classmethod
     def of(cls, engine: Engine, checkpoint: str, last: int) -> Recorded:
-        """Reads the checkpoint and the sink's record in one go, however many micro-batches there were.
-
-        Args:
-            last: the last micro-batch that a run has counted; -1 for none.
-        """
+        """Reads checkpoint and sink's record in one go; `last` is the last micro-batch counted, -1 for none."""
         numbers = range(max(last, 0), max(last, 0) + AT_A_TIME)
         some = ",".join(map(str, numbers))
         found: dict[str, dict[str, list[str]]] = {}
@@ -156,7 +147,7 @@ class Recorded:
             begun = _last(engine, f"{checkpoint}/offsets")
         # The only folder whose name isn't Spark's has the sink's record.
         recorded = [lines for folder, files in found.items() if folder.endswith("_done") for lines in files.values()]
-        done_there = [_done(line)[0] for lines in recorded for line in lines]
+        done_there = [batch for lines in recorded for batch in Done.corrected(lines)]
         committed = max(_numbers(commits), default=-1)
         if committed in (-1, numbers[-1]) and begun >= 0:  # there may be others
             committed = _last(engine, f"{checkpoint}/commits")

@@ -71,11 +71,7 @@ _PUSHES_SEMI_JOINS = "org.apache.spark.sql.catalyst.optimizer.PushDownLeftSemiAn
 
 
 class Engine:
-    """The Spark session of one run of one model, which nothing else uses.
-
-    Args:
-        url: the server's address, of a session over Spark Connect.
-    """
+    """The Spark session of one run of one model, which nothing else uses; `url` is the server's, over Spark Connect."""
 
     def __init__(self, spark: SparkSession, url: str | None = None) -> None:
         self._spark = spark
@@ -310,8 +306,10 @@ class Engine:
                 raise
             logger.warning(f"{error}\n  this is what this machine finds; the server goes on asking for some minutes")
 
-    def check_topic(self, topic: Topic, value: str, columns: Sequence[tuple[str, str]]) -> None:
-        """Checks that Spark has its connector to Kafka, and can write the rows as values."""
+    def check_topic(self, topic: Topic, columns: Sequence[tuple[str, str]]) -> None:
+        """Checks that Spark has its connector to Kafka, and can write rows with these columns as records."""
+        topic.key_sql(columns)
+        value = topic.value_sql(columns, registers=False)
         if topic.avro is not None:
             nulls = ", ".join(f"CAST(NULL AS {type_}) AS {backticked(name)}" for name, type_ in columns)
             with needs_avro("sink", self.version), spark_errors("sink: schema"):

@@ -51,8 +51,7 @@ def _no_folder() -> Iterator[None]:
 def listed_at_once(spark: SparkSession, folder: str) -> Iterator[None]:
     """Has Spark list the files below a folder on a disk without a job, which takes longer than a thousand folders.
 
-    Args:
-        folder: with its scheme, as the catalog has it: `file:/warehouse/t`. In a store each folder takes a request.
+    The folder has its scheme (`file:/warehouse/t`): in a store each takes a request, so nothing is changed there.
     """
     if not folder.startswith("file:"):
         yield
@@ -78,11 +77,7 @@ class Folders:
         return [line for (line,) in self._read(exactly(path), "value")]
 
     def named_lines(self, path: str) -> list[tuple[str, str]]:
-        """The lines of the text files in folders, each with the file's path; none where there is no folder.
-
-        Args:
-            path: of the folders, with Hadoop's wildcards.
-        """
+        """Lines of the text files in folders, each with its file's path; the folders' path may have wildcards."""
         return [(file, line) for file, line in self._read(path, "_metadata.file_path", "value")]
 
     def write_lines(self, path: str, lines: Sequence[str], mode: str = "overwrite") -> None:

@@ -127,23 +127,14 @@ class MicroBatch:
 
 
 def batch_line(batch: MicroBatch, state: str) -> str:
-    """A micro-batch in a line.
-
-    Args:
-        state: what each row of Spark's state is, such as `open window`.
-    """
+    """A micro-batch in a line; `state` is what each row of Spark's state is, such as `open window`."""
     rate = _rate(batch.rows, batch.milliseconds)
     return f"micro-batch {batch.number}: {counted(batch.rows, 'row')} {rate}{_state(batch, state)}"
 
 
 @dataclass
 class Progress:
-    """Sums of the micro-batches of a run, and the last one. They take no more room when there are more of them.
-
-    Attributes:
-        milliseconds: time that they took.
-        watermark: the last watermark that windows were closed by.
-    """
+    """Sums of the micro-batches of a run, the last one, and the last watermark. More of them take no more room."""
 
     many: int = 0
     rows: int = 0
@@ -160,11 +151,7 @@ class Progress:
         self.watermark = batch.watermark or self.watermark
 
     def line(self, doing: str, state: str) -> str:
-        """Progress of the run in a line, with Spark's words for the present step.
-
-        Args:
-            state: what each row of Spark's state is, such as `open window`.
-        """
+        """Progress of the run in a line, with Spark's words for the present step; `state` as for `batch_line`."""
         if self.last is None:
             return doing.lower()
         rows, many = counted(self.rows, "row"), counted(self.many, "micro-batch", "micro-batches")

@@ -170,11 +170,7 @@ class Streams:
             rows.drop(BATCH).createOrReplaceTempView(source.view)
 
     def define_batch(self, source: StreamSource, until: str | None) -> None:
-        """Makes a view, under the stream's name, of all rows that its files, or its table, have by now.
-
-        Args:
-            until: the first time, as SQL, that is too far ahead: its rows are left out; None where all rows stay.
-        """
+        """Makes a view, under the stream's name, of all rows that its source has by now; `until`: see `define`."""
         with spark_errors(f"can't read {source.relation}"):
             if not source.reader:
                 self._spark.catalog.refreshTable(source.relation)
@@ -186,8 +182,7 @@ class Streams:
     def define_globally(self, source: StreamSource, name: str, is_question: bool) -> None:
         """Makes a global view, for all sessions, of the rows that a source has by now.
 
-        Args:
-            is_question: True if only its columns are wanted, which it may have before its files are there.
+        For a question, which wants only its columns, its files need not be there.
         """
         try:
             with _reading(f"can't read {source.relation}"):

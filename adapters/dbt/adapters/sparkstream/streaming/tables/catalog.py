@@ -18,6 +18,9 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
+Appended = dict[int, tuple[int, int | None]]
+"""Micro-batch -> rows that it has appended to a model's table, and windows where columns tell them."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -142,11 +145,7 @@ def make(
 
 
 def left_in(engine: Engine, table: str, error: StreamingError, place: str | None = None) -> str:
-    """The folder of a table that Spark can't make, as files lie in it; raises the error if it is another one.
-
-    Args:
-        place: the folder that the statement names; None for the catalog's choice.
-    """
+    """The folder of a table that Spark can't make, as files lie in it (`place`: see `make`); raises any other error."""
     folder = occupied(error.fault)
     if folder is None or not is_at(folder, place or f"{schema_folder(engine, table)}/{_parsed(table).name.lower()}"):
         raise error

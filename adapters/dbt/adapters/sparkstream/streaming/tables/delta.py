@@ -13,7 +13,7 @@ from typing import Any
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, properties
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import Appended, Facts, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import DELTA
 from dbt.adapters.sparkstream.streaming.tables.logged import LoggedTable
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
@@ -162,11 +162,9 @@ class DeltaTable(LoggedTable):
     def is_recorded(self, ledger: Ledger) -> bool:
         return ledger.files == self._version_text()
 
-    def settled(
-        self, after: int, finished: int, windows: Sequence[str]
-    ) -> tuple[dict[int, tuple[int, int | None]], str]:
+    def settled(self, after: int, finished: int, windows: Sequence[str]) -> tuple[Appended, str]:
         generation = super()._properties()["table"]
-        found: dict[int, tuple[int, int | None]] = {}
+        found: Appended = {}
         clean = True
         for commit in self._commits():
             number = _batch(commit, generation)

@@ -10,7 +10,7 @@ from dbt.adapters.sparkstream.streaming.fingerprint import digest
 from dbt.adapters.sparkstream.streaming.ledger import GRACE, Holder, Ledger, Stage, is_over
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
-from dbt.adapters.sparkstream.streaming.tables.catalog import batch_of, up_to
+from dbt.adapters.sparkstream.streaming.tables.catalog import Appended, batch_of, up_to
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format, format_of
 from dbt.adapters.sparkstream.streaming.tables.staging import Backfilled, Compaction, Replacement, StagingTable
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
@@ -155,9 +155,7 @@ class FileTable(StreamTable):
     def is_recorded(self, ledger: Ledger) -> bool:
         return ledger.files == self._digest(self._seen)
 
-    def settled(
-        self, after: int, finished: int, windows: Sequence[str]
-    ) -> tuple[dict[int, tuple[int, int | None]], str]:
+    def settled(self, after: int, finished: int, windows: Sequence[str]) -> tuple[Appended, str]:
         updates = self.facts().updates
         found, new = self._appended(after, finished, windows, "NULL" if updates else "input_file_name()")
         if updates:

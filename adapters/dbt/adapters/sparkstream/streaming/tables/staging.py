@@ -98,12 +98,7 @@ class StagingTable:
         self._rename()
 
     def take_over(self, before: Ledger, holder: Holder | None, **changes: Any) -> None:
-        """Gives the table's name to the staging table, which goes on with the table's generation and checkpoint.
-
-        Args:
-            before: ledger of the table when the run took it.
-            changes: fields of the ledger that get other values.
-        """
+        """Gives the table's name to the staging table, which goes on with the table's ledger, but for changes."""
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
         with self._recording:
             now = checked_own(self._ledger(self._table), before, holder)
@@ -121,11 +116,7 @@ class StagingTable:
 
 
 def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Ledger:
-    """Ledger of a table now, after the check that the run still holds it.
-
-    Args:
-        before: ledger of the table when the run took it.
-    """
+    """A table's ledger now, after the check that the run still holds it, which took it when its ledger was `before`."""
     if now is None or now.generation != before.generation or not now.is_held_by(holder):
         raise StreamingError("another run has taken it over")
     return now
@@ -191,12 +182,7 @@ class Rebuilt(StagingTable):
         self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
 
     def model(self, model: Model, folder: str, checkpoints: str) -> Model:
-        """The model that fills the staging table.
-
-        Args:
-            folder: the folder of the staging table, or a name where the catalog chooses the folder.
-            checkpoints: beginning of the paths of its sidecar folders.
-        """
+        """The model that fills the staging table; folders as `staging_folder` and `staging_checkpoints` return them."""
         root, _, identifier = folder.rpartition("/")
         config = replace(
             model.config,
@@ -217,13 +203,7 @@ class Rebuilt(StagingTable):
             self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
 
     def check_swap(self, now: Ledger | None, its: Ledger | None, before: Ledger, holder: Holder) -> Ledger:
-        """Checks that both tables are the run's; returns the ledger of the staging table.
-
-        Args:
-            now: ledger of the table now.
-            its: ledger of the staging table now.
-            before: ledger of the table when the run took it.
-        """
+        """Checks by the ledgers of table and staging table that both are the run's; returns the latter's."""
         checked_own(now, before, holder)
         if its is None or not self._is_ours(its) or its.holder is not None:
             raise StreamingError(f"another run has {self.name}")
@@ -240,11 +220,7 @@ class Compaction(StagingTable):
     foreign = "is there, and no compaction has made it\n  give it another name, or leave compact_every out"
 
     def tidy(self, ledger: Ledger) -> bool:
-        """Removes the staging table of a killed run, and files from before a compaction that have no readers any more.
-
-        Returns:
-            True if files were removed: then `files_left` is to be recorded as None.
-        """
+        """Removes a killed run's staging table; True if it removes files from before, which nobody reads any more."""
         self.drop()
         if not is_over(ledger.files_left):
             return False
@@ -252,12 +228,7 @@ class Compaction(StagingTable):
         return True
 
     def fill(self, finished: int, partition_by: Sequence[str]) -> Ledger:
-        """Makes the staging table, with the rows of all micro-batches; returns the ledger of the table before.
-
-        Args:
-            finished: the last micro-batch; all rows get its number.
-            partition_by: the columns that it is partitioned by beside the number of the micro-batch.
-        """
+        """Makes the staging table, all rows under the last micro-batch's number; returns the table's ledger before."""
         before = self._ledger(self._table)
         if before is None or not before.compacts:
             raise StreamingError("it was made without compact_every\n  run it once with --full-refresh")
@@ -306,11 +277,7 @@ class Backfilled(StagingTable):
         return f"{parent_of(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
 
     def fill(self, replaced: Replacement, place: str, partitions: int) -> None:
-        """Makes the staging table, with all rows that the table is to have.
-
-        Args:
-            partitions: number of the columns that the table is partitioned by, its last ones.
-        """
+        """Makes the staging table, with all rows that the table is to have and as many `partitions`: columns."""
         columns = self._engine.columns(self._table)
         names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes('')}, FALSE)"
         stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"

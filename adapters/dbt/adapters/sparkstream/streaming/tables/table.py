@@ -14,6 +14,7 @@ from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.catalog import (
+    Appended,
     Facts,
     batch_of,
     given,
@@ -68,8 +69,7 @@ class StreamTable:
     def is_scattered(self, ledger: Ledger, every: int | None) -> bool:
         """True if the rows are due to be put into few files, though no micro-batch has come: the last try has failed.
 
-        Args:
-            ledger: ledger of the table. `check_foreign` has been called since.
+        `check_foreign` has been called before.
         """
         return False
 
@@ -208,11 +208,7 @@ class StreamTable:
         return added
 
     def check_foreign(self, ledger: Ledger, begun: int) -> None:
-        """Checks that nothing else has written to the table, unless the model accepts that.
-
-        Args:
-            begun: the last micro-batch that has begun.
-        """
+        """Checks that no other writer has written here; `begun` is the last micro-batch that has begun."""
 
     @property
     def _accepts(self) -> bool:
@@ -223,10 +219,8 @@ class StreamTable:
         """True if all that was in the table at `check_foreign` is recorded in its ledger."""
         return True
 
-    def settled(
-        self, after: int, finished: int, windows: Sequence[str]
-    ) -> tuple[dict[int, tuple[int, int | None]], str]:
-        """Rows, and windows where columns tell, that each micro-batch has appended; and `Ledger.files`."""
+    def settled(self, after: int, finished: int, windows: Sequence[str]) -> tuple[Appended, str]:
+        """What each micro-batch has appended, by the columns with its windows' bounds; and `Ledger.files`."""
         return self._appended(after, finished, windows)[0], ""
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
@@ -273,12 +267,8 @@ class StreamTable:
 
     def _appended(
         self, after: int, finished: int, windows: Sequence[str], file: str = "NULL"
-    ) -> tuple[dict[int, tuple[int, int | None]], list[str]]:
-        """Rows, and windows where columns tell them, of each micro-batch between two; files of all after the first.
-
-        Args:
-            file: the path of a row's file, as SQL; without it, no files are named.
-        """
+    ) -> tuple[Appended, list[str]]:
+        """What micro-batches between two have appended; files of all after the first, if SQL gives a row's file."""
         # A few micro-batches are counted by one task faster than several can divide them up.
         hint = "/*+ COALESCE(1) */ " if finished - after <= FEW else ""
         names = ", ".join(map(backticked, windows))

@@ -18,9 +18,6 @@ class Append(Sink):
     """Appends to a table that has the number of the micro-batch as its last column.
 
     One commit of the table's format replaces all that an interrupted attempt has left.
-
-    Attributes:
-        columns: the columns of the table, the number of the micro-batch last.
     """
 
     def _write(self, rows: DataFrame, batch: int) -> None:
@@ -44,10 +41,7 @@ class FolderAppend(Append):
     """Appends to a table of files with a folder for each micro-batch, on a disk where folders are moved in one step.
 
     So the rows of a micro-batch are there as a whole or not at all. INSERT would have the catalog list all partitions,
-    and Spark compile code with the number in it, for every micro-batch.
-
-    Attributes:
-        place: the table's folder, without a slash at its end.
+    and Spark compile code with the number in it, for every micro-batch. `place`, the table's folder, ends in no slash.
     """
 
     place: str

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -69,11 +69,16 @@ class Done:
         rows = lines_in(spark, self.folder)
         if rows is None:
             return False
-        recorded = {int(number): int(windows) for number, windows in (row[0].split(" ") for row in rows.collect())}
+        recorded = self.corrected(row[0] for row in rows.collect())
         if max(recorded, default=None) != batch:
             return False
         self._corrections = {number: windows for number, windows in recorded.items() if windows}
         return True
+
+    @staticmethod
+    def corrected(lines: Iterable[str]) -> dict[int, int]:
+        """Micro-batch -> number of windows that it has corrected, by lines of the file."""
+        return {int(number): int(windows) for number, windows in (line.split(" ") for line in lines)}
 
 
 @dataclass(kw_only=True)
@@ -226,13 +231,10 @@ def lines_in(spark: SparkSession, folder: str) -> DataFrame | None:
 
 @dataclass(repr=False)  # its options may have a password
 class Producer:
-    """Sends the rows of a micro-batch when they are in the table.
+    """Sends the rows of a micro-batch when they are in the table; key and value are SQL over the columns of the model.
 
     A run that is killed while it sends leaves some of them in the topic. The next run sends them all again, with the
     same headers.
-
-    Attributes:
-        key: SQL for the key of a record, over the columns of the model.
     """
 
     options: dict[str, str]

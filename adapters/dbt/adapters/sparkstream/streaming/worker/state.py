@@ -106,11 +106,7 @@ class _Kept:
 
 @dataclass(kw_only=True)
 class RowStore(_Kept):
-    """Rows of earlier micro-batches that later ones need.
-
-    Attributes:
-        closing: SQL for the rows to go on with, over the rows so far; None for all of them.
-    """
+    """Rows of earlier micro-batches that later ones need; `closing` is SQL for the rows to go on with, None for all."""
 
     closing: str | None = None
     watermark: Watermark | None = None
@@ -118,8 +114,7 @@ class RowStore(_Kept):
     def joined(self, rows: DataFrame, batch: int) -> DataFrame:
         """The rows to go on with in a micro-batch; keeps the rows that the next micro-batch needs.
 
-        Args:
-            rows: of the micro-batch. They are read once, as reading them updates the state.
+        The rows of the micro-batch are read once, as reading them updates the state.
         """
         spark = rows.sparkSession
         self._write(rows, "new")
