@@ -56,7 +56,6 @@ class Wanted:
 
     Attributes:
         identities: name of a stream -> identity of its source, which a new source of the same name doesn't have.
-        has_state: True if the query has state.
         order: kind of rebuild that the run was told to do; None if it wasn't.
         is_empty: True if the table is only made, and no rows are read.
     """

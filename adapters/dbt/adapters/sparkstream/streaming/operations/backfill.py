@@ -197,16 +197,11 @@ class Backfill(Job):
         return Goes(end, ((start, f"< {until}"), (end, f"> {since}")), closed)
 
     def _sessions(self, since: str, until: str, closed: str, columns: list[str]) -> Goes:
-        """The sessions that a backfill replaces, each as a whole.
+        """The sessions that a backfill replaces, each as a whole; `since`, `until` and `closed` are times as SQL.
 
         A session in the table and a session of the recomputed rows may share source rows and have different bounds. So
         the range grows until each session that lies in it partly, in the table or recomputed, lies in it wholly; only a
-        session that is the same in both may cross the range's edge.
-
-        Args:
-            since: the begin of the range, as SQL.
-            closed: the time up to which sessions are closed, as SQL.
-            columns: the columns that table and query have.
+        session that is the same in both, by the columns of both, may cross the range's edge.
         """
         start, end = self.batch.windows
         whole = f"to_json(struct({', '.join(map(backticked, columns))}), map('ignoreNullFields', 'false'))"

@@ -28,7 +28,6 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
 if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient
 
-
 PRODUCER = f"https://pypi.org/project/dbt-sparkstream/{version}"
 """Producer of the events; OpenLineage's rules ask for an address."""
 

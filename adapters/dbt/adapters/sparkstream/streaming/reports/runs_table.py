@@ -63,11 +63,7 @@ class RunsTable:
         corrected: Mapping[int, int],
         left_out: Mapping[int, LeftOut],
     ) -> None:
-        """Adds micro-batches of a run; a run without any makes the table, as tests of the model read it.
-
-        Args:
-            corrected: micro-batch -> closed windows that late rows have corrected; none where it isn't named.
-        """
+        """Adds micro-batches of a run, with the closed windows that each has corrected; for none, makes the table."""
         if not batches:
             self._described()
             return
@@ -97,13 +93,7 @@ class RunsTable:
     def record_backfill(
         self, range_: str, added: int, removed: int, windows: int | None, batch: int, started: float
     ) -> None:
-        """Adds a backfill.
-
-        Args:
-            windows: windows that the rows put in are of; None where columns don't tell.
-            batch: the number of the last micro-batch, which the rows have got.
-            started: when it began, in seconds since the epoch.
-        """
+        """Adds a backfill that began at `started`, in seconds since the epoch, for rows of the last micro-batch."""
         values = {
             "batch": batch,
             "started_at": _moment(started),

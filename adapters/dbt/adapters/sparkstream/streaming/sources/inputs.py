@@ -150,10 +150,8 @@ class Sources:
         """Compares the files of the sources with the files that were read; True if there may be rows to read.
 
         Spark knows a file by its path. It reads no path twice, so it never sees what is written into a file later. It
-        reads each new path, though the rows there may be rows of files that are gone.
-
-        Returns:
-            False if nothing is to be read, as seeds were loaded again with the rows that they had.
+        reads each new path, though the rows there may be rows of files that are gone. Nothing is to be read where seeds
+        were loaded again with the rows that they had.
 
         Raises:
             SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.

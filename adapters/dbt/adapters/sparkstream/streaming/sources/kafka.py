@@ -16,7 +16,6 @@ from dbt.adapters.sparkstream.streaming.sources.source import ORIGIN, Portion, P
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
 KAFKA = "kafka"
 
 SERVERS = "kafka.bootstrap.servers"

@@ -22,7 +22,6 @@ from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
 _LISTING = ("recursivefilelookup", "pathglobfilter")
 ORIGIN = {"topic": "string", "partition": "int", "offset": "bigint", "timestamp": "timestamp", "key": "binary"}
 """Columns of Kafka -> type, in the table of rows with values that can't be read."""

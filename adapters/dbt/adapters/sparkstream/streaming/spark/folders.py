@@ -16,7 +16,6 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_er
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
 _IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 """Setting of the number of folders from which Spark lists them in a job."""
 
@@ -25,12 +24,7 @@ _BEGINNING = re.compile(r"(?:([A-Za-z][\w+.-]*):(?://([^/]*))?)?")
 
 
 class Stored(NamedTuple):
-    """A file.
-
-    Attributes:
-        time: of its last change, in milliseconds since the epoch.
-        uri: its path as Spark writes it.
-    """
+    """A file: milliseconds from the epoch to its last change, its size in bytes, and its path as Spark writes it."""
 
     time: int
     size: int
@@ -87,23 +81,16 @@ class Folders:
             self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode(mode).text(path)
 
     def write(self, path: str, query: str, mode: str = "overwrite", is_one: bool = True) -> None:
-        """Replaces a folder by one with the rows of a query in Parquet.
-
-        Args:
-            mode: `append` adds them to the folder, and `ignore` leaves a folder as it is.
-            is_one: True to write the rows as one file.
-        """
+        """Writes a query's rows in Parquet over a folder's files; `append` adds them, `ignore` leaves a folder."""
         with spark_errors():
             rows = self._spark.sql(query)
             (rows.coalesce(1) if is_one else rows).write.mode(mode).parquet(path)
 
     def stored_files(self, path: str, options: Mapping[str, str] | None = None) -> dict[str, Stored]:
-        """The files in a folder and in folders below, by their paths.
+        """The files in a folder and in folders below, by their paths. Empty where there is no folder.
 
-        Files and folders with names that begin with `_` or `.` are left out. Empty where there is no folder.
-
-        Args:
-            options: of a source that lists its files; its path may have wildcards.
+        Files and folders with names that begin with `_` or `.` are left out. With options, those of a source that lists
+        its files, the path may have wildcards.
         """
         if options is None:
             path, options = exactly(path), {"recursiveFileLookup": "true"}
@@ -157,10 +144,9 @@ def is_relative(path: str) -> bool:
 
 
 def within(place: str) -> Callable[[str], bool]:
-    """Test of paths of files, as of `path_of`: True for this file, or a file in this folder or below it.
+    """Test of paths of files, as of `path_of`: True for the place, or a file in this folder or below it.
 
-    Args:
-        place: a path or a URI, which may have Hadoop's wildcards. A path without a scheme is the same in each.
+    The place is a path or a URI, which may have Hadoop's wildcards. A path without a scheme is the same in each.
     """
     scheme, host, path = _parts(place)
     matched = re.compile(_pattern(posixpath.normpath(path)) + "(?:/.*)?", re.DOTALL)

@@ -27,7 +27,6 @@ from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-
 _NOT_IN_FILES = ("void", "interval")
 """Types that no Parquet file has."""
 

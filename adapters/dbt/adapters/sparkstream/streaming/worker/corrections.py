@@ -62,9 +62,6 @@ class Corrections:
 
         A micro-batch that comes again does the same once more.
 
-        Args:
-            rows: all rows of the micro-batch, with the table's columns.
-
         Returns:
             The rows for the micro-batch's own partition: of the windows that no earlier one has rows of.
         """

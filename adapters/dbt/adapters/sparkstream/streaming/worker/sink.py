@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dbt.adapters.sparkstream.streaming.worker.open_views import OpenViews
     from dbt.adapters.sparkstream.streaming.worker.state import RowStore, SliceStore
 
-
 _WORKER = "pyspark.sql.connect.streaming.worker.foreach_batch_worker"
 """Module in which a server runs a sink."""
 
