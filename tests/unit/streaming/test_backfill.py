@@ -10,10 +10,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.sql.streaming import plan
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
-from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill, Goes, Range
+from dbt.adapters.sparkstream.streaming.operations.backfill import Backfill, Range
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.reader import source_of
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
+from dbt.adapters.sparkstream.streaming.tables.staging import Goes
 
 COUNTS = "SELECT window_start, window_end, count(*) AS n FROM TUMBLE(s, ts, INTERVAL '1' MINUTE) GROUP BY ALL"
 BY_BOUNDS = " FROM TUMBLE(s, ts, INTERVAL '1' MINUTE) GROUP BY window_start, window_end"

@@ -220,12 +220,12 @@ class StreamingModels:
                 self._line.of(model.identifier, not dbtflags.is_quiet()) as show,
                 self._announced(model.unique_id) as stops,
             ):
-                told = self._lineage(model, node, engine)
-                settled = told.goes_on if told else lambda rows: None
+                reporter = self._lineage(model, node, engine)
+                settled = reporter.goes_on if reporter else lambda rows: None
                 drop = partial(adapter.drop_relation, relation)
                 run = Run(model, plan, engine, report, self._warn, stops, show, settled)
-                does = partial(run, drop, rebuild=rebuild, empty=dbtflags.is_empty())
-                outcome = told.of_run(does) if told else does()
+                process = partial(run, drop, rebuild=rebuild, empty=dbtflags.is_empty())
+                outcome = reporter.of_run(process) if reporter else process()
         interrupted = self._cancelled.is_set()
         message = outcome.message + (", interrupted: the next run goes on" if interrupted else "")
         return {"message": message, "rows": outcome.rows, "sql": plan.describe(), "interrupted": interrupted}

@@ -102,10 +102,10 @@ class Run(Job):
             try:
                 return self._process(rows, wanted, checkpoint, begun, lease)
             except StreamingError as error:
-                told = explained(error, checkpoint)
-                if told is error:
+                advised = explained(error, checkpoint)
+                if advised is error:
                     raise
-                raise told from error
+                raise advised from error
         finally:
             lease.release()
 
@@ -148,7 +148,7 @@ class Run(Job):
             folder = table.staging_folder()
             table.record(staging=folder)
         filled = rebuilt.model(model, folder, table.staging_checkpoints(folder))
-        run = Run(filled, self.plan, self.engine, self.report, self.warn, lambda: self._ends(lease), self.show)
+        run = Run(filled, self.plan, self.engine, self.report, self.warn, lambda: self._has_to_end(lease), self.show)
         done = run(rebuilt.drop, empty=wanted.is_empty)
         if wanted.is_empty:
             return replace(done, message=f"{rebuilt.name} {done.message}")
@@ -157,10 +157,10 @@ class Run(Job):
         table.give_way(ledger, lease.holder, self.sidecars.remains(ledger))
         if (new := table.ledger()) is not None:
             self.sidecars.tidy(new)
-        goes_on = model.config.interval is not None and not self._ends(lease)
+        goes_on = model.config.interval is not None and not self._has_to_end(lease)
         return replace(done, message=f"rebuilt, {done.message}", goes_on=goes_on)
 
-    def _ends(self, lease: Lease) -> bool:
+    def _has_to_end(self, lease: Lease) -> bool:
         return self.stopping() or lease.is_told_to_end
 
     def _make(self, before: Ledger | None, wanted: Wanted, lease: Lease, drop: Callable[[], None] | None) -> Ledger:
@@ -261,7 +261,7 @@ class Run(Job):
                 watch.add(batch)
             if self.show is not None:
                 self.show(watch.progress.line(running.doing(), self.plan.state))
-            if self._ends(lease):
+            if self._has_to_end(lease):
                 told_to_end = True
                 running.stop()
             if new and not told_to_end and time.monotonic() - settled > SETTLES:

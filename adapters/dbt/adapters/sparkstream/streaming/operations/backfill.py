@@ -27,7 +27,7 @@ from dbt.adapters.sparkstream.streaming.reports.runs_table import RunsTable
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Offsets, Recorded
 from dbt.adapters.sparkstream.streaming.spark.progress import counted
 from dbt.adapters.sparkstream.streaming.spark.streams import limit
-from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
+from dbt.adapters.sparkstream.streaming.tables.staging import Goes, Replacement
 
 _STAGED = "__rows_of_backfill"
 _TIMES = ("timestamp", "timestamp_ntz")
@@ -62,25 +62,6 @@ class Range:
         """Its edges as SQL, in a type of Spark's times."""
         since, until = (f"{type_.upper()} {string_literal(edge.isoformat(' '))}" for edge in (self.since, self.until))
         return since, until
-
-
-@dataclass(frozen=True)
-class Goes:
-    """Rows of the table that go, and rows of the query that come in their place: those that meet all comparisons.
-
-    Attributes:
-        key: the column with the time by which rows go: of a window, its end.
-        comparisons: columns, each with what it is compared with, such as `< timestamp'2026-11-18'`.
-        closed: the time up to which windows are closed, as SQL; None where open windows need no care.
-    """
-
-    key: str
-    comparisons: tuple[tuple[str, str], ...]
-    closed: str | None = None
-
-    def __call__(self, prefix: str = "") -> str:
-        closed = [] if self.closed is None else [(self.key, f"<= {self.closed}")]
-        return " AND ".join(f"{prefix}{backticked(name)} {other}" for name, other in [*self.comparisons, *closed])
 
 
 @dataclass
@@ -275,7 +256,7 @@ class Backfill(Job):
         rows = f"{_STAGED}_in_range"
         self.engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
         removed = self._count(f"{self.model.relation} WHERE {goes()}")
-        return Replacement(goes.key, goes, rows, last, removed, self._count(rows))
+        return Replacement(goes, rows, last, removed, self._count(rows))
 
     def _windows(self, goes: Goes) -> int | None:
         """Number of rebuilt windows; None for rows without windows."""

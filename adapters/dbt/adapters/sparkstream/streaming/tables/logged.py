@@ -75,15 +75,16 @@ class LoggedTable(StreamTable):
         """Records the version of the commit that has replaced the table."""
 
     def replace(self, replaced: Replacement, ledger: Ledger, holder: Holder) -> None:
-        columns, key = self._engine.described(self.name), backticked(replaced.key)
+        columns, goes = self._engine.described(self.name), replaced.goes
+        key = backticked(goes.key)
         # NULL of any type: a mark has the time alone.
-        mark = [key if name == replaced.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
+        mark = [key if name == goes.key else f"CAST(NULL AS {type_})" for name, type_ in columns]
         row = [f"CAST({replaced.batch} AS BIGINT)" if name == BATCH else backticked(name) for name, _ in columns]
         names = ", ".join([*(backticked(name) for name, _ in columns), REPLACED])
         self._engine.sql(
             f"CREATE OR REPLACE TEMPORARY VIEW {_MARKED} ({names}) AS\n"
             f"SELECT {', '.join(row)}, FALSE FROM {replaced.rows}\nUNION ALL\n"
-            f"SELECT {', '.join(mark)}, TRUE FROM (SELECT DISTINCT {key} FROM {self.name} WHERE {replaced.goes('')})"
+            f"SELECT {', '.join(mark)}, TRUE FROM (SELECT DISTINCT {key} FROM {self.name} WHERE {goes()})"
         )
-        same = f"t.{key} = s.{key} AND {replaced.goes('t.')}"
+        same = f"t.{key} = s.{key} AND {goes('t.')}"
         self._engine.sql(merge(self.name, _MARKED, [name for name, _ in columns], same))

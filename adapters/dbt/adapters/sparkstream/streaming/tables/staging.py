@@ -9,7 +9,7 @@ run has it to itself.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -123,18 +123,35 @@ def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Le
 
 
 @dataclass(frozen=True)
+class Goes:
+    """Rows of the table that go, and rows of the query that come in their place: those that meet all comparisons.
+
+    Attributes:
+        key: the column with the time by which rows go: of a window, its end. All that go have one.
+        comparisons: columns, each with what it is compared with, such as `< timestamp'2026-11-18'`.
+        closed: the time up to which windows are closed, as SQL; None where open windows need no care.
+    """
+
+    key: str
+    comparisons: tuple[tuple[str, str], ...]
+    closed: str | None = None
+
+    def __call__(self, prefix: str = "") -> str:
+        """The condition as SQL, with a prefix of the columns such as `t.`."""
+        closed = [] if self.closed is None else [(self.key, f"<= {self.closed}")]
+        return " AND ".join(f"{prefix}{backticked(name)} {other}" for name, other in [*self.comparisons, *closed])
+
+
+@dataclass(frozen=True)
 class Replacement:
     """Rows of a table that go, and the rows that replace them.
 
     Attributes:
-        key: the column with the time by which rows go: all that go have one.
-        goes: returns the condition of rows that go, as SQL, with a prefix of the columns such as `t.`.
         rows: a view of the rows that come in their place, with the columns of the table but the micro-batch's number.
         batch: the number that the new rows get: the number of a micro-batch that is done.
     """
 
-    key: str
-    goes: Callable[[str], str]
+    goes: Goes
     rows: str
     batch: int
     removed: int
@@ -279,7 +296,7 @@ class Backfilled(StagingTable):
     def fill(self, replaced: Replacement, place: str, partitions: int) -> None:
         """Makes the staging table, with all rows that the table is to have and as many `partitions`: columns."""
         columns = self._engine.columns(self._table)
-        names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes('')}, FALSE)"
+        names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes()}, FALSE)"
         stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"
         new = f"SELECT {_numbered(columns, replaced.batch)} FROM {replaced.rows}"
         rows, got = self._fill(place, f"{stay}\nUNION ALL\n{new}", columns[-partitions:])
