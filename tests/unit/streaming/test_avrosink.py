@@ -95,20 +95,20 @@ def test_schemas_that_do_not_fit(changed: dict[str, Any], words: str) -> None:
 
 def test_a_registry_gets_no_schema_of_rows_that_are_only_checked() -> None:
     with registry() as fake:
-        rows = AvroRows(schema_of(id="long"), (fake.url, "bids-value"))
-        assert rows.sql([("id", "bigint")], "struct(*)", "bids", registers=False).startswith("to_avro(struct(*), '")
+        rows = AvroRows("bids", schema_of(id="long"), (fake.url, "bids-value"))
+        assert rows.sql([("id", "bigint")], "struct(*)", registers=False).startswith("to_avro(struct(*), '")
         assert fake.subjects == {}
         with pytest.raises(StreamingError, match="no field at"):
-            rows.sql([("id", "bigint"), ("at", "date")], "struct(*)", "bids")
+            rows.sql([("id", "bigint"), ("at", "date")], "struct(*)")
         assert fake.subjects == {}
 
 
 def test_a_version_is_asked_for_once() -> None:
     with registry() as fake:
         SchemaRegistry(fake.url).register("bids-value", schema_of(id="long"))
-        rows = AvroRows(1, (fake.url, "bids-value"))
-        checked = rows.sql([("id", "bigint")], "struct(*)", "bids", registers=False)
-    assert rows.sql([("id", "bigint")], "struct(*)", "bids") == f"concat(X'0000000065', {checked})"
+        rows = AvroRows("bids", 1, (fake.url, "bids-value"))
+        checked = rows.sql([("id", "bigint")], "struct(*)", registers=False)
+    assert rows.sql([("id", "bigint")], "struct(*)") == f"concat(X'0000000065', {checked})"
 
 
 @pytest.mark.parametrize("fields", ['{"name": "id"}', '{"type": "long"}', '"id"', '{"name": 1, "type": "long"}'])
@@ -127,14 +127,14 @@ def test_types_that_lack_something(type_: Any) -> None:
 
 def test_a_registry_gets_a_schema_once() -> None:
     with registry() as fake:
-        rows = AvroRows(None, (fake.url, "bids-value"))
-        [one, other] = [rows.sql(COLUMNS, "struct(*)", "bids.closed") for _ in range(2)]
+        rows = AvroRows("bids.closed", None, (fake.url, "bids-value"))
+        [one, other] = [rows.sql(COLUMNS, "struct(*)") for _ in range(2)]
         assert one == other
         assert one.startswith("concat(X'0000000065', to_avro(struct(*), '")
         assert fake.subjects == {"bids-value": [101]}
         assert json.loads(fake.schemas[101]["schema"])["name"] == "bids_closed"
         fake.refuses = "the field id has another type"
         with pytest.raises(StreamingError, match="bids-value: the field id has another type"):
-            rows.sql(COLUMNS[1:], "struct(*)", "bids.closed")
+            rows.sql(COLUMNS[1:], "struct(*)")
     with pytest.raises(StreamingError, match="can't be asked"):
-        rows.sql(COLUMNS, "struct(*)", "bids.closed")
+        rows.sql(COLUMNS, "struct(*)")

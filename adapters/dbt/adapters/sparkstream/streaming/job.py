@@ -65,7 +65,7 @@ class Job:
 
     # -- the query ---------------------------------------------------------------------------------
     def load(self, flush: str | None = None) -> tuple[Rows, Definition]:
-        """The streaming query, once Spark has its streams and stages; its table's definition. See `Streams.define`."""
+        """The query, once Spark has its streams and stages, and its table's definition; flush: see `Streams.define`."""
         model, plan = self.model, self.plan
         sources = tuple(self._define(source, flush) for source in model.sources if source.view in plan.streams)
         for stage in plan.stages:

@@ -124,7 +124,7 @@ class Lease:
             time.sleep(0.2)
 
     def confirm(self) -> Ledger:
-        """Checks that this run has the right, and renews it from now on; returns the ledger, now only its own."""
+        """Checks that this run has the right, and renews it from now on; returns the ledger as it is now."""
         ledger = self._made
         if ledger is None:
             time.sleep(max(0.0, self._settled - time.monotonic()))

@@ -54,7 +54,7 @@ def side_tables(model: Model) -> tuple[str, str]:
 def warnings(
     left: LeftOut, watermark: datetime | None, max_future: Interval | None, table: str | None, broken: str | None = None
 ) -> Iterator[str]:
-    """Warnings about rows that no window has and records that can't be read, with advice. A limit of None is none."""
+    """Warnings about rows that no window has and records that can't be read, with advice; `max_future`: see `limit`."""
     if left.unreadable:
         kept = f"{broken} has them" if broken else "to keep them, write config(unreadable_rows='keep')"
         yield (

@@ -93,7 +93,7 @@ class RunsTable:
     def record_backfill(
         self, range_: str, added: int, removed: int, windows: int | None, batch: int, started: float
     ) -> None:
-        """Adds a backfill that began at `started`, in seconds since the epoch, for rows of the last micro-batch."""
+        """Adds a backfill that began at `started`, in seconds since the epoch; its rows have the number `batch`."""
         values = {
             "batch": batch,
             "started_at": _moment(started),

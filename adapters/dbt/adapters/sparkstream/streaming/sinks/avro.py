@@ -50,10 +50,12 @@ class AvroRows:
     """Schema and registry with which the rows of a model are written in Avro.
 
     Attributes:
+        topic: the topic, which a schema of the columns is named by.
         schema: the rows' schema as JSON, or the number of its version in the registry; None to make one of the columns.
         registry: `url` and `subjects` of a registry; none for values without a number before them.
     """
 
+    topic: str
     schema: str | int | None = None
     registry: tuple[str, str] | None = None
 
@@ -68,16 +70,11 @@ class AvroRows:
         schema = given.get("schema")
         if schema is not None:
             schema = schema_of(schema, _SINK, root, registry is not None)
-        return cls(schema, registry)
+        return cls(topic, schema, registry)
 
-    def sql(self, columns: Sequence[tuple[str, str]], row: str, topic: str, *, registers: bool = True) -> str:
-        """SQL that writes a row as bytes. A schema that the registry hasn't is registered, and its number is read.
-
-        Args:
-            topic: the topic, which a schema of the columns is named by.
-            registers: True to register the schema and put its number before the bytes; False for a check.
-        """
-        schema = self._schema(columns, topic)
+    def sql(self, columns: Sequence[tuple[str, str]], row: str, *, registers: bool = True) -> str:
+        """SQL that writes a row as bytes; `registers` gives the registry the schema, whose number comes first."""
+        schema = self._schema(columns)
         written = f"to_avro({row}, {string_literal(schema)})"
         if self.registry is None or not registers:
             return written
@@ -85,9 +82,9 @@ class AvroRows:
         number = self._version.id if isinstance(self.schema, int) else SchemaRegistry(url).register(subject, schema)
         return f"concat(X'00{number:08X}', {written})"
 
-    def _schema(self, columns: Sequence[tuple[str, str]], topic: str) -> str:
+    def _schema(self, columns: Sequence[tuple[str, str]]) -> str:
         if self.schema is None:
-            return json.dumps(record(columns, re.sub(r"\W|^(?=\d)", "_", topic, flags=re.ASCII)))
+            return json.dumps(record(columns, re.sub(r"\W|^(?=\d)", "_", self.topic, flags=re.ASCII)))
         schema = self.schema if isinstance(self.schema, str) else self._version.schema
         check(schema, columns)
         return schema

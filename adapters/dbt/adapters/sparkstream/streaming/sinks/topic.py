@@ -99,7 +99,7 @@ class Topic:
         """The value of a record: all columns of the model; `registers` gives a registry its schema."""
         row = _struct(columns)
         if self.avro is not None:
-            return self.avro.sql(columns, row, self.name, registers=registers)
+            return self.avro.sql(columns, row, registers=registers)
         # A consumer of JSON is to see every column of every row.
         options = {**({"ignoreNullFields": "false"} if self.value_format == "json" else {}), **self.value_options}
         settings = f", {string_map(options)}" if options else ""

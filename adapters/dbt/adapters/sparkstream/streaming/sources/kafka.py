@@ -125,7 +125,7 @@ class Kafka(StreamSource):
         return self._records(spark, portion, self.options)
 
     def records(self, spark: SparkSession, places: Positions) -> list[tuple[str, int, int, int, int]]:
-        """Some records that exist: topic, partition, offset, time in microseconds, and a hash of key and value."""
+        """Records at offsets, if they exist: topic, partition, offset, time in microseconds, hash of key and value."""
         until = {topic: {n: offset + 1 for n, offset in of.items()} for topic, of in places.items()}
         lenient = {"failOnDataLoss": "false", "kafkaConsumer.pollTimeoutMs": "10000"}
         facts = ("topic", "partition", "offset", "unix_micros(timestamp)", "xxhash64(key, value)")

@@ -81,7 +81,10 @@ class Folders:
             self._spark.sql(f"SELECT * FROM VALUES {values} AS t (line)").coalesce(1).write.mode(mode).text(path)
 
     def write(self, path: str, query: str, mode: str = "overwrite", is_one: bool = True) -> None:
-        """Writes a query's rows in Parquet over a folder's files; `append` adds them, `ignore` leaves a folder."""
+        """Writes the rows of a query in Parquet, as one file or several, in place of the files in a folder.
+
+        Mode `append` adds them to the folder, and `ignore` leaves a folder as it is.
+        """
         with spark_errors():
             rows = self._spark.sql(query)
             (rows.coalesce(1) if is_one else rows).write.mode(mode).parquet(path)

@@ -294,7 +294,7 @@ class Backfilled(StagingTable):
         return f"{parent_of(folder)}/{name}{Stage.BACKFILL.suffix}-{uuid.uuid4().hex[:8]}"
 
     def fill(self, replaced: Replacement, place: str, partitions: int) -> None:
-        """Makes the staging table, with all rows that the table is to have and as many `partitions`: columns."""
+        """Makes the staging table, with all rows that the table is to have, partitioned by its last columns."""
         columns = self._engine.columns(self._table)
         names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes()}, FALSE)"
         stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"

@@ -208,7 +208,7 @@ class StreamTable:
         return added
 
     def check_foreign(self, ledger: Ledger, begun: int) -> None:
-        """Checks that no other writer has written here; `begun` is the last micro-batch that has begun."""
+        """Checks that nothing else has written here, unless that is accepted; `begun`: the last micro-batch begun."""
 
     @property
     def _accepts(self) -> bool:
