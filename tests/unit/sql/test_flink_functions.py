@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from dbt.adapters.sparkstream.sql import translate
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from tests.unit.sql.pairs import Pairs
 
@@ -68,6 +69,7 @@ class TestFunctions(Pairs):
         self.rewritten("IS_DIGIT(k)", r"COALESCE(k RLIKE '^\\p{Nd}+$', FALSE)")
         self.rewritten("POSITION('l' IN k FROM 4)", "LOCATE('l', k, 4)")
         self.rewritten("JSON_STRING(i)", "CAST(i AS STRING)")
+        self.rewritten("JSON_STRING(JSON_ARRAY(1))", "'[1]'")
 
     def test_a_replacement_is_a_text(self) -> None:
         self.rewritten("REGEXP_REPLACE(k, 'a', 'b')", "REGEXP_REPLACE(k, 'a', 'b')")
@@ -81,6 +83,14 @@ class TestFunctions(Pairs):
         self.rewritten("SUBSTR(k, 2, i)", "CASE WHEN i < 0 THEN NULL ELSE SUBSTR(k, 2, i) END")
         self.rewritten("OVERLAY(k PLACING 'x' FROM 2 FOR 1)", "CASE WHEN 2 NOT BETWEEN 1 AND CHAR_LENGTH(k) THEN k ELSE CONCAT(LEFT(k, 2 - 1), 'x', CASE WHEN 1 <= 0 THEN '' ELSE SUBSTRING(k, 2 + 1) END) END")
 
+    def test_a_null_argument_gives_null(self) -> None:
+        """Also where another argument decides: an empty text, a place outside of the text."""
+        rest = "CASE WHEN i <= 0 THEN '' ELSE SUBSTRING(k, 9 + i) END"
+        self.rewritten("OVERLAY(k PLACING k FROM 9 FOR i)", f"CASE WHEN 9 NOT BETWEEN 1 AND CHAR_LENGTH(k) AND k IS NOT NULL AND i IS NOT NULL THEN k ELSE CONCAT(LEFT(k, 9 - 1), k, {rest}) END")
+        self.rewritten("SUBSTRING(k, -5, i)", "CASE WHEN i < 0 THEN NULL WHEN -5 + CHAR_LENGTH(k) < 0 AND i IS NOT NULL THEN '' ELSE SUBSTRING(k, -5, i) END")
+        self.rewritten("INSTR(k, 'l', 0, i)", "CASE WHEN k IS NOT NULL AND 'l' IS NOT NULL AND i IS NOT NULL THEN 0 END")
+        self.rewritten("SPLIT(k, k)", r"CASE WHEN k IS NULL THEN NULL WHEN k = '' THEN CAST(ARRAY() AS ARRAY<STRING>) ELSE IF(k = '', SPLIT(k, ''), SPLIT(k, CONCAT('\\Q', k, '\\E'))) END")
+
     def test_replace(self) -> None:
         self.rewritten("REPLACE(k, 'a', 'b')", "REPLACE(k, 'a', 'b')")
         self.rewritten("REPLACE(k, '', '$')", r"REGEXP_REPLACE(k, '', '\\$')")
@@ -90,6 +100,16 @@ class TestFunctions(Pairs):
         self.rewritten("REGEXP_EXTRACT(k, 'a(b)', 1)", "CASE WHEN k RLIKE 'a(b)' THEN REGEXP_EXTRACT(k, 'a(b)', 1) END")
         self.rewritten("REGEXP_EXTRACT(k, 'a(b)', 2)", "CAST(NULL AS STRING)")
         self.rewritten("REGEXP_EXTRACT(k, k, -1)", "CAST(NULL AS STRING)")
+        self.rewritten("REGEXP_EXTRACT_ALL(k, 'a(b)', i)", "CASE WHEN i BETWEEN 0 AND 1 THEN REGEXP_EXTRACT_ALL(k, 'a(b)', i) END")
+
+    def test_an_empty_text_is_found(self) -> None:
+        self.rewritten("REGEXP_SUBSTR(k, 'x*')", "CASE WHEN k RLIKE 'x*' THEN REGEXP_EXTRACT(k, 'x*', 0) END")
+
+    def test_names_of_columns_are_no_names_of_parameters(self) -> None:
+        """The separator `p` is a column, and no piece of the text."""
+        schema = {"c": {"k": "string", "p": "string"}}
+        found = translate("SELECT STR_TO_MAP(k, ',', p) AS z FROM c", "flink", schema=schema)
+        assert "__p -> SPLIT(__p, p, 2)" in found
 
     def test_numbers(self) -> None:
         self.rewritten("CEILING(i)", "CAST(CEIL(i) AS INT)")

@@ -234,6 +234,11 @@ def json_of(sql: str, type_: str | None) -> str:
     return f"TO_JSON(CAST({sql} AS VARIANT))"
 
 
+def string(call: FlinkCall) -> str:
+    """JSON_STRING: a JSON_OBJECT(...) or JSON_ARRAY(...) is JSON already."""
+    return call.args[0] if call.nested[0] else json_of(call.args[0], call.types[0])
+
+
 def quote(text: str) -> str:
     """A JSON string as JSON_QUOTE writes it: `/` and what isn't ASCII is escaped, too."""
     code = "REGEXP_REPLACE(LOWER(HEX(ENCODE(c, 'UTF-16BE'))), '(.{4})', '\\\\\\\\u$1')"

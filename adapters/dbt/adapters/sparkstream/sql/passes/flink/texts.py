@@ -12,7 +12,15 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.source import Edit
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewrite, Rewriter, cast, handles
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import (
+    FlinkCall,
+    Rewrite,
+    Rewriter,
+    cast,
+    constant,
+    handles,
+    text_constant,
+)
 
 _WRONG = ("missing )", "unbalanced parenthesis", "unterminated character set", "nothing to repeat")
 """Python's errors for patterns that Java doesn't read either."""
@@ -42,6 +50,8 @@ def _read(pattern: str | None) -> tuple[int | None, bool]:
 def by_pattern(type_: str, rewrite: Rewrite = "{same}", *, group: str | None = None) -> Rewrite:
     """Rewrite of a function of a pattern: NULL for an invalid pattern, where Spark fails, and for a missing group.
 
+    A group that isn't constant is looked for among those of a constant pattern.
+
     Args:
         type_: the type of the result.
         group: the number of the group where a call gives none; None for a function that takes none.
@@ -51,7 +61,11 @@ def by_pattern(type_: str, rewrite: Rewrite = "{same}", *, group: str | None = N
         groups, wrong = _read(call.literals[1])
         number = call.args[2] if group is not None and len(call.args) > 2 else group or ""
         missing = number.startswith("-") or (groups is not None and number.isdigit() and int(number) > groups)
-        return f"CAST(NULL AS {type_})" if wrong or missing else call.by(rewrite)
+        if wrong or missing:
+            return f"CAST(NULL AS {type_})"
+        if groups is None or not number or number.isdecimal():
+            return call.by(rewrite)
+        return f"CASE WHEN {number} BETWEEN 0 AND {groups} THEN {call.by(rewrite)} END"
 
     return written
 
@@ -74,6 +88,11 @@ def regexp_extract(call: FlinkCall) -> str:
     """REGEXP_EXTRACT: without a match Spark gives an empty text; without a group it takes the first one."""
     text, pattern, group = (*call.args, "0")[:3]
     return f"CASE WHEN {text} RLIKE {pattern} THEN {call.name}({text}, {pattern}, {group}) END"
+
+
+def regexp_substr(call: FlinkCall) -> str:
+    """REGEXP_SUBSTR: Spark has NULL where an empty text is found."""
+    return regexp_extract(dataclasses.replace(call, name="REGEXP_EXTRACT"))
 
 
 def similar(pattern: str, escape: str) -> str:
@@ -144,11 +163,13 @@ def split(call: FlinkCall) -> str:
 
 
 def _unless_empty(call: FlinkCall, parts: str, type_: str) -> str:
-    """The parts of a text: none of an empty text, where Spark has one empty part."""
-    if call.literals[0]:
-        return parts
-    nothing = f"CAST({type_.partition('<')[0]}() AS {type_})"
-    return f"CASE WHEN {call.args[0]} = '' THEN {nothing} ELSE {parts} END"
+    """The parts of a text: none of an empty text, where Spark has one empty part; NULL if a separator is NULL."""
+    separators = zip(call.args[1:], call.literals[1:], strict=True)
+    nulls = [f"{separator} IS NULL" for separator, literal in separators if literal is None]
+    cases = [f"WHEN {' OR '.join(nulls)} THEN NULL"] if nulls else []
+    if not call.literals[0]:
+        cases.append(f"WHEN {call.args[0]} = '' THEN CAST({type_.partition('<')[0]}() AS {type_})")
+    return f"CASE {' '.join(cases)} ELSE {parts} END" if cases else parts
 
 
 def str_to_map(call: FlinkCall) -> str:
@@ -158,12 +179,11 @@ def str_to_map(call: FlinkCall) -> str:
     """
     pair, value = (*call.args[1:], *("','", "'='")[len(call.args) - 1 :])
     text = f"REGEXP_REPLACE({call.args[0]}, CONCAT('(', {pair}, ')+$'), '')"  # empty pairs at the end are none
-    pairs = f"TRANSFORM(SPLIT({text}, {pair}), p -> SPLIT(p, {value}, 2))"
+    pairs = f"TRANSFORM(SPLIT({text}, {pair}), __p -> SPLIT(__p, {value}, 2))"
     keys = "ARRAY_DISTINCT(TRANSFORM(__pairs, p -> p[0]))"
     values = f"TRANSFORM({keys}, k -> GET(ELEMENT_AT(FILTER(__pairs, p -> p[0] = k), -1), 1))"
-    return _unless_empty(
-        call, f"GET(TRANSFORM(ARRAY({pairs}), __pairs -> MAP_FROM_ARRAYS({keys}, {values})), 0)", "MAP<STRING, STRING>"
-    )
+    entries = f"GET(TRANSFORM(ARRAY({pairs}), __pairs -> MAP_FROM_ARRAYS({keys}, {values})), 0)"
+    return _unless_empty(dataclasses.replace(call, args=(text, *call.args[1:])), entries, "MAP<STRING, STRING>")
 
 
 def decode(call: FlinkCall) -> str:
@@ -223,11 +243,13 @@ def instr(call: FlinkCall) -> str:
         f"CASE WHEN {found} > 0 THEN CHAR_LENGTH({text}) - CHAR_LENGTH({part}) + 2 - {found} "
         f"WHEN {found} = 0 THEN 0 END"
     )
+    nowhere = " AND ".join(f"{value} IS NOT NULL" for value in (text, part, nth) if not value.isdecimal())
     if not place.lstrip("-").isdecimal():
-        return f"CASE WHEN {place} > 0 THEN {forward} WHEN {place} < 0 THEN {backward} WHEN {place} = 0 THEN 0 END"
+        at_0 = f"{place} = 0 AND {nowhere}"
+        return f"CASE WHEN {place} > 0 THEN {forward} WHEN {place} < 0 THEN {backward} WHEN {at_0} THEN 0 END"
     if int(place):
         return forward if int(place) > 0 else backward
-    return f"CASE WHEN {text} IS NOT NULL AND {part} IS NOT NULL THEN 0 END"
+    return f"CASE WHEN {nowhere} THEN 0 END"
 
 
 def _nth(text: str, part: str, place: str, nth: str) -> str:
@@ -294,7 +316,8 @@ class TextParts(Rewriter):
             if length is not None and negative:
                 cases.append(f"WHEN {self.text(length)} < 0 THEN NULL")
             if start is not None and before:
-                cases.append(f"WHEN {self.text(start)} + CHAR_LENGTH({self.text(node.this)}) < 0 THEN ''")
+                too_early = f"{self.text(start)} + CHAR_LENGTH({self.text(node.this)}) < 0"
+                cases.append(f"WHEN {too_early}{self._unless_null(length)} THEN ''")
             return f"CASE {' '.join(cases)} ELSE {self.text(node)} END"
 
         yield self.edit(node, text, level=1)
@@ -339,9 +362,16 @@ class TextParts(Rewriter):
             length = self.text(node.args["for_"]) if node.args.get("for_") else f"CHAR_LENGTH({new})"
             rest = f"CASE WHEN {length} <= 0 THEN '' ELSE SUBSTRING({whole}, {start} + {length}) END"
             parts = f"CONCAT(LEFT({whole}, {start} - 1), {new}, {rest})"
-            return f"CASE WHEN {start} NOT BETWEEN 1 AND CHAR_LENGTH({whole}) THEN {whole} ELSE {parts} END"
+            outside = f"{start} NOT BETWEEN 1 AND CHAR_LENGTH({whole})"
+            outside += self._unless_null(node.expression, node.args.get("for_"))
+            return f"CASE WHEN {outside} THEN {whole} ELSE {parts} END"
 
         yield self.edit(node, text)
+
+    def _unless_null(self, *values: exp.Expr | None) -> str:
+        """` AND n IS NOT NULL` for each value that may be NULL: then the result is NULL, whatever the others are."""
+        given = [v for v in values if v is not None and constant(v) is None and text_constant(v) is None]
+        return "".join(f" AND {self.text(value)} IS NOT NULL" for value in given)
 
 
 def _may_be_negative(node: exp.Expr | None) -> bool:
