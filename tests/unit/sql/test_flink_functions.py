@@ -105,6 +105,27 @@ class TestFunctions(Pairs):
     def test_an_empty_text_is_found(self) -> None:
         self.rewritten("REGEXP_SUBSTR(k, 'x*')", "CASE WHEN k RLIKE 'x*' THEN REGEXP_EXTRACT(k, 'x*', 0) END")
 
+    def test_a_number_with_a_point_at_its_end_is_whole(self) -> None:
+        self.rewritten("i / 3.", "CAST(i DIV 3 AS INT)")
+        self.rewritten("- 3.", "- 3")
+        self.rewritten("1.E1", "1.E1")
+
+    def test_a_float_is_compared_as_a_float(self) -> None:
+        """With = and the like, where it stands on the left."""
+        schema = {"c": {"f": "float", "d": "double"}}
+        for flink, spark in {
+            "f = d": "f = CAST(d AS FLOAT)",
+            "d = f": "d = f",
+            "f <> 0.1e0": "f <> CAST(0.1e0 AS FLOAT)",
+            "f < d": "f < d",
+            "f IN (d, 1e0)": "f IN (CAST(d AS FLOAT), CAST(1e0 AS FLOAT))",
+            "NULLIF(f, d) IS NULL": "NULLIF(f, CAST(d AS FLOAT)) IS NULL",
+            "CASE f WHEN d THEN TRUE END": "CASE f WHEN CAST(d AS FLOAT) THEN TRUE END",
+            "f IN (SELECT d FROM c)": "f IN (SELECT CAST(d AS FLOAT) FROM c)",
+            "f NOT IN (SELECT d FROM c)": "f NOT IN (SELECT d FROM c)",
+        }.items():
+            self.flink(f"SELECT 1 AS one FROM c WHERE {flink}", spark=f"SELECT 1 AS one FROM c WHERE {spark}", schema=schema)
+
     def test_names_of_columns_are_no_names_of_parameters(self) -> None:
         """The separator `p` is a column, and no piece of the text."""
         schema = {"c": {"k": "string", "p": "string"}}

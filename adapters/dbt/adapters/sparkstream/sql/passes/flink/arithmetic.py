@@ -222,7 +222,7 @@ class Arithmetic(Rewriter):
             return
         left, right = self.type(node.left), self.type(node.right)
         for operand, other in ((node.left, right), (node.right, left)):
-            if types.is_decimal(other) and isinstance(operand, exp.Literal) and self.type(operand) in types.INTEGERS:
+            if types.is_decimal(other) and constant(operand) is not None and self.type(operand) in types.INTEGERS:
                 digits = NUMBERS.digits[self.type(operand) or "int"]
                 yield self.edit(operand, lambda o=operand, d=digits: cast(self.text(o), f"decimal({d},0)"))  # type: ignore[misc]
         if left == "float" and right == "double":

@@ -159,7 +159,7 @@ class Casts(Rewriter):
         if isinstance(time, (exp.If, exp.Window)):  # of IF the first value's, and so of WHEN
             return self._digits(time.args.get("true") or time.this)
         values = [v for v in time.iter_expressions() if self.type(v) in types.TIMES or v.arg_key == "ifs"]
-        first = isinstance(time, exp.Nullif) or time.name.upper() in ("LAG", "LEAD")
+        first = time.name.upper() in ("LAG", "LEAD", "NULLIF")
         known = {self._digits(value) for value in (values[:1] if first else values)}
         return None if None in known else max((each for each in known if each is not None), default=None)
 
@@ -279,8 +279,14 @@ class Literals(Rewriter):
 
     @handles(exp.Literal)
     def _literal(self, node: exp.Literal) -> Iterator[Edit]:
-        """A backslash is a plain character, and `''` one quote; Spark before 4.1 reads `'a''b'` as two texts."""
+        """A backslash is a plain character, and `''` one quote; Spark before 4.1 reads `'a''b'` as two texts.
+
+        A number such as `5.` is a whole number, and a DECIMAL in Spark.
+        """
         if not node.is_string:
+            if node.name.endswith("."):
+                end = self.source.span(node)[1]
+                yield Edit.to((end - 1, end), "")
             yield from self._fraction(node)
         elif set("\\'") & set(node.name):
             for token in self.source.tokens_in(self.source.span(node)):

@@ -257,7 +257,7 @@ def _has_json(type_: str) -> bool:
 def _number(text: str) -> str:
     """A constant number in JSON: a DOUBLE such as 1e0 as Flink writes it, through a text of Java's: 1.0."""
     if "E" not in text.upper():
-        return text
+        return text.removesuffix(".")
     digits, _, exponent = repr(float(text)).partition("e")
     return str(Decimal(digits + ("" if "." in digits else ".0") + (f"E{exponent}" if exponent else "")))
 

@@ -31,8 +31,10 @@ def _interval(node: exp.Interval, of: TypeOf, numbers: Numbers) -> str | None:
 
 
 def _literal(node: exp.Literal, of: TypeOf, numbers: Numbers) -> str | None:
-    """Type of a constant; the 0 of `0.5` counts as a digit."""
+    """Type of a constant; the 0 of `0.5` counts as a digit, and `5.` is an INT."""
     whole, point, fraction = node.name.partition(".")
+    if not node.is_string and point and not fraction:
+        return SPARK.nodes[exp.Literal](exp.Literal.number(whole), of, numbers)
     if not node.is_string and point and whole.startswith("0") and (whole + fraction).isdecimal():
         return f"decimal({len(whole + fraction)},{len(fraction)})"
     return SPARK.nodes[exp.Literal](node, of, numbers)
