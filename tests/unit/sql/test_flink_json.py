@@ -85,6 +85,8 @@ class TestJson(Pairs):
 
     def test_aggregates(self) -> None:
         self.rewritten("JSON_ARRAYAGG(i)", "TO_JSON(COLLECT_LIST(i))")
+        time = "CONCAT('\"', REPLACE(CAST(ts AS STRING), ' ', 'T'), '\"')"
+        self.rewritten("JSON_ARRAYAGG(ts NULL ON NULL)", f"CONCAT('[', ARRAY_JOIN(COLLECT_LIST(COALESCE({time}, 'null')), ','), ']')")
         self.rewritten("JSON_ARRAYAGG(i NULL ON NULL)", "TO_JSON(TRANSFORM(COLLECT_LIST(STRUCT(i AS e)), s -> s.e))")
         self.rewritten("JSON_OBJECTAGG(KEY k VALUE i)", "TO_JSON(MAP_FROM_ENTRIES(ARRAY_SORT(COLLECT_LIST(STRUCT(k, i)))))")
         self.rewritten("JSON_OBJECTAGG(k: i ABSENT ON NULL) FILTER (WHERE i > 1)", "TO_JSON(MAP_FILTER(MAP_FROM_ENTRIES(ARRAY_SORT(COLLECT_LIST(STRUCT(k, i)) FILTER (WHERE i > 1))), (k, v) -> v IS NOT NULL))")

@@ -223,7 +223,9 @@ def has_json_kind(document: str, kind: str, *, negated: bool) -> str:
 
 
 def json_of(sql: str, type_: str | None) -> str:
-    """A value as JSON; NULL stays NULL."""
+    """A value as JSON; NULL stays NULL. Flink writes a FLOAT with the digits that it has as a DOUBLE."""
+    if type_ == "float":
+        sql = f"CAST({sql} AS DOUBLE)"
     if types.is_numeric(type_) or type_ == "boolean":
         return f"CAST({sql} AS STRING)"
     if type_ in types.TIMES:
@@ -286,9 +288,21 @@ def _nulls(call: FlinkCall, values: int, default: str) -> tuple[FlinkCall, str]:
     return replace(call, args=call.args[:values]), word.upper()
 
 
+def _written_out(call: FlinkCall, value: int, nulls: str) -> FlinkCall:
+    """The call with JSON in place of times and FLOATs: TO_JSON always writes three digits behind the second."""
+    type_ = call.types[value]
+    if type_ not in (*types.TIMES, "float"):
+        return call
+    written = json_of(call.args[value], type_)
+    if nulls == "NULL":
+        written = f"COALESCE({written}, 'null')"
+    return replace(call, args=(*call.args[:value], written), nested=(*call.nested[:value], True))
+
+
 def array_agg(call: FlinkCall) -> str:
     """JSON_ARRAYAGG, which leaves NULLs out unless it has NULL ON NULL."""
     call, nulls = _nulls(call, 1, "ABSENT")
+    call = _written_out(call, 0, nulls)
     [value] = call.args
     if call.nested[0]:
         return f"CONCAT('[', ARRAY_JOIN({call.to('COLLECT_LIST')}, ','), ']')"
@@ -301,6 +315,7 @@ def array_agg(call: FlinkCall) -> str:
 def object_agg(call: FlinkCall) -> str:
     """JSON_OBJECTAGG, in the order of its keys; it keeps NULLs unless it has ABSENT ON NULL."""
     call, nulls = _nulls(call, 2, "NULL")
+    call = _written_out(call, 1, nulls)
     key, value = call.args
     rows = replace(call, args=(f"STRUCT({key}, {value})",)).to("COLLECT_LIST")
     # A map takes no key twice, and none that is NULL.
