@@ -110,8 +110,8 @@ class TestFunctions(Pairs):
         self.rewritten("- 3.", "- 3")
         self.rewritten("1.E1", "1.E1")
 
-    def test_a_float_is_compared_as_a_float(self) -> None:
-        """With = and the like, where it stands on the left."""
+    def test_a_double_beside_a_float_is_a_float(self) -> None:
+        """With =, + and the like, where it stands on the left."""
         schema = {"c": {"f": "float", "d": "double"}}
         for flink, spark in {
             "f = d": "f = CAST(d AS FLOAT)",
@@ -121,10 +121,20 @@ class TestFunctions(Pairs):
             "f IN (d, 1e0)": "f IN (CAST(d AS FLOAT), CAST(1e0 AS FLOAT))",
             "NULLIF(f, d) IS NULL": "NULLIF(f, CAST(d AS FLOAT)) IS NULL",
             "CASE f WHEN d THEN TRUE END": "CASE f WHEN CAST(d AS FLOAT) THEN TRUE END",
+            "f - d > 0": "f - CAST(d AS FLOAT) > 0",
+            "f / 3e0 > 0": "CAST(f / CAST(3e0 AS FLOAT) AS FLOAT) > 0",
             "f IN (SELECT d FROM c)": "f IN (SELECT CAST(d AS FLOAT) FROM c)",
             "f NOT IN (SELECT d FROM c)": "f NOT IN (SELECT d FROM c)",
         }.items():
             self.flink(f"SELECT 1 AS one FROM c WHERE {flink}", spark=f"SELECT 1 AS one FROM c WHERE {spark}", schema=schema)
+
+    def test_a_date_and_a_timestamp_are_a_date(self) -> None:
+        schema = {"c": {"d": "date", "ts": "timestamp_ntz"}}
+        self.flink("SELECT COALESCE(ts, d) AS z FROM c", spark="SELECT COALESCE(CAST(ts AS DATE), d) AS z FROM c", schema=schema)
+
+    def test_casts_behind_a_plus(self) -> None:
+        self.rewritten("+CAST(k AS INT)", "CAST(k AS INT)")
+        self.rewritten("+i::BIGINT", "CAST(i AS BIGINT)")
 
     def test_names_of_columns_are_no_names_of_parameters(self) -> None:
         """The separator `p` is a column, and no piece of the text."""

@@ -70,6 +70,7 @@ class Numbers:
             those that are written. A type of more than 38 digits is cut to 38, and a FLOAT and an integer give a FLOAT;
             in Spark a setting decides both. Where a FLOAT meets a DOUBLE in CASE, a set operation and the like, or a
             time with a zone one without, the first one's type counts; in Spark a DOUBLE, and a time with a zone.
+            COALESCE of a date and a TIMESTAMP gives a date.
     """
 
     digits: Mapping[str, int]
@@ -128,6 +129,8 @@ class Numbers:
         given = list(types)
         if {"float", "double"} <= set(given) and None not in given:
             given = [t for t in given if t != "float"]
+        if self.is_flink and set(given) - {"void"} == {"date", NTZ}:
+            return "date"
         return "timestamp" if set(given) - {"void"} == set(TIMES) else self.common(given)
 
     def decimal_arithmetic(self, node: exp.Binary, left: str, right: str) -> str | None:

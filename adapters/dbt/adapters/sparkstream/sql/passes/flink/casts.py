@@ -45,7 +45,9 @@ class Casts(Rewriter):
                 yield Edit(span, lambda: cast(self.text(node.this), to))
             return
         from_ = self.type(node.this)
-        function = "CAST" if self.source.span(node.this)[0] == span[0] else tokens[0].text  # x::INT
+        word = next(token.text for token in tokens if token.text != "+")  # of `+CAST(x AS INT)`, or a part of `+x::INT`
+        called = self.source.span(node.this)[0] != span[0] and word.upper() in ("CAST", "TRY_CAST")
+        function = word if called else "CAST"
         yield Edit(span, lambda: self._cast_text(function, node, from_))
 
     def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None) -> str:

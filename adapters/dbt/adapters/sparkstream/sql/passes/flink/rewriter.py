@@ -184,10 +184,10 @@ def widened(type_: str | None, result: str | None) -> str | None:
 
     Beside a DECIMAL, a BIGINT has 19 digits in Flink and 20 in Spark. Spark makes a DOUBLE of an integer and a FLOAT,
     and of a FLOAT and a DOUBLE. Of a TIMESTAMP_LTZ beside a TIMESTAMP, Flink reads the former on the session's clock,
-    where Spark gives the latter a zone.
+    where Spark gives the latter a zone. Of a TIMESTAMP beside a date, COALESCE has the date.
     """
-    if type_ == "timestamp" and result == types.NTZ:
-        return types.NTZ
+    if (type_, result) in (("timestamp", types.NTZ), (types.NTZ, "date")):
+        return result
     if type_ == "bigint" and types.is_decimal(result):
         return f"decimal({NUMBERS.digits[type_]},0)"
     return "float" if type_ in (*types.INTEGERS, "double") and result == "float" else None

@@ -263,14 +263,14 @@ def _nth(text: str, part: str, place: str, nth: str) -> str:
 
 
 def hash_code(call: FlinkCall) -> str:
-    """HASH_CODE, as Java has it for texts, whole numbers, dates and BOOLEANs."""
+    """HASH_CODE, as Java has it for whole numbers, dates and BOOLEANs, and for texts, of which Flink drops the sign."""
     value, type_ = call.args[0], call.types[0]
     if types.is_string(type_):
         units = f"TRANSFORM(SEQUENCE(1, LENGTH({value})), __i -> ASCII(SUBSTRING({value}, __i, 1)))"
         return (
             f"CASE WHEN {value} = '' THEN 0 ELSE AGGREGATE({units}, 0L, (__h, __c) -> IF(__c < 65536, "
             "(__h * 31 + __c) & 4294967295L, ((__h * 31 + 55232 + SHIFTRIGHT(__c, 10)) & 4294967295L) * 31 + "
-            "56320 + (__c & 1023) & 4294967295L), __h -> CAST(SHIFTRIGHT(__h << 32, 32) AS INT)) END"
+            "56320 + (__c & 1023) & 4294967295L), __h -> CAST(ABS(SHIFTRIGHT(__h << 32, 32)) AS INT)) END"
         )
     if type_ in ("tinyint", "smallint", "int"):
         return f"CAST({value} AS INT)"
