@@ -100,6 +100,8 @@ class TestFunctions(Pairs):
         self.rewritten("REGEXP_EXTRACT(k, 'a(b)', 1)", "CASE WHEN k RLIKE 'a(b)' THEN REGEXP_EXTRACT(k, 'a(b)', 1) END")
         self.rewritten("REGEXP_EXTRACT(k, 'a(b)', 2)", "CAST(NULL AS STRING)")
         self.rewritten("REGEXP_EXTRACT(k, k, -1)", "CAST(NULL AS STRING)")
+        self.rewritten("REGEXP_EXTRACT_ALL(k, 'a(b)', -i)", "CASE WHEN -i BETWEEN 0 AND 1 THEN REGEXP_EXTRACT_ALL(k, 'a(b)', -i) END")
+        self.rewritten("a[-i]", "GET(a, -i - 1)")
         self.rewritten("REGEXP_EXTRACT_ALL(k, 'a(b)', i)", "CASE WHEN i BETWEEN 0 AND 1 THEN REGEXP_EXTRACT_ALL(k, 'a(b)', i) END")
 
     def test_an_empty_text_is_found(self) -> None:
@@ -131,6 +133,9 @@ class TestFunctions(Pairs):
     def test_a_date_and_a_timestamp_are_a_date(self) -> None:
         schema = {"c": {"d": "date", "ts": "timestamp_ntz"}}
         self.flink("SELECT COALESCE(ts, d) AS z FROM c", spark="SELECT COALESCE(CAST(ts AS DATE), d) AS z FROM c", schema=schema)
+
+    def test_not_as_an_operand(self) -> None:
+        self.rewritten("(i > 1) = NOT i > 2", "(i > 1) = (NOT i > 2)")
 
     def test_casts_behind_a_plus(self) -> None:
         self.rewritten("+CAST(k AS INT)", "CAST(k AS INT)")

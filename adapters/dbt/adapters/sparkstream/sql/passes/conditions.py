@@ -17,14 +17,14 @@ COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ
 def loose_operands(node: exp.Expr) -> Iterator[exp.Expr]:
     """The operands of a comparison or of IS that Spark reads otherwise, or not at all, without parentheses.
 
-    `ok = x LIKE 'a%'` compares ok with a condition, where Spark takes `ok = x` for the operand of LIKE; and
-    `a IS NULL IS TRUE` has a predicate before IS.
+    `ok = x LIKE 'a%'` compares ok with a condition, where Spark takes `ok = x` for the operand of LIKE; Spark has
+    no NOT behind `ok =`; and `a IS NULL IS TRUE` has a predicate before IS.
     """
     before = _written(node.this)
     if isinstance(before, _PREDICATES):
         yield before
     behind = _written(node.expression) if isinstance(node, COMPARISONS) else None
-    if behind is not None and isinstance(behind.this if isinstance(behind, exp.Not) else behind, _RANGES):
+    if isinstance(behind, (exp.Not, *_RANGES)):
         yield behind
 
 

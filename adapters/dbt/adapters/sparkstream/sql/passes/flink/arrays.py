@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.sql.core.nested import Field, fields, is_array
 from dbt.adapters.sparkstream.sql.core.nodes import is_row
 from dbt.adapters.sparkstream.sql.core.source import Edit
 from dbt.adapters.sparkstream.sql.passes.flink import json
-from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewriter, handles, row_fields
+from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, Rewriter, constant, handles, row_fields
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import family
 
 
@@ -116,8 +116,7 @@ class Constructs(Rewriter):
             yield self.edit(node, lambda: f"MAP({self._list(_last_entries(node.expressions))})")
             return
         key, type_ = node.expressions[0], self.type(node.this)
-        zero = isinstance(key, exp.Literal) and not key.name.strip("0")
-        if is_array(type_) and (zero or isinstance(key, exp.Neg)):
+        if is_array(type_) and (place := constant(key)) is not None and place < 1:
             # It is NULL: Flink's first element is a[1], and Spark's users write a[0].
             self.refuse(key, "the elements of an array count from 1", "write a[1]")
         if type_ == json.VARIANT:

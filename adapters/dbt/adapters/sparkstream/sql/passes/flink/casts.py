@@ -161,6 +161,8 @@ class Casts(Rewriter):
         if isinstance(time, (exp.If, exp.Window)):  # of IF the first value's, and so of WHEN
             return self._digits(time.args.get("true") or time.this)
         values = [v for v in time.iter_expressions() if self.type(v) in types.TIMES or v.arg_key == "ifs"]
+        if not values and time.name.upper() == "TIMESTAMPADD":  # of a date
+            return 6
         first = time.name.upper() in ("LAG", "LEAD", "NULLIF")
         known = {self._digits(value) for value in (values[:1] if first else values)}
         return None if None in known else max((each for each in known if each is not None), default=None)

@@ -223,10 +223,10 @@ def has_json_kind(document: str, kind: str, *, negated: bool) -> str:
 
 
 def json_of(sql: str, type_: str | None) -> str:
-    """A value as JSON; NULL stays NULL. Flink writes a FLOAT with the digits that it has as a DOUBLE."""
+    """A value as JSON; NULL stays NULL. Flink writes a FLOAT with the digits of a DOUBLE, and NaN in quotes."""
     if type_ == "float":
         sql = f"CAST({sql} AS DOUBLE)"
-    if types.is_numeric(type_) or type_ == "boolean":
+    if (types.is_numeric(type_) and type_ not in ("float", "double")) or type_ == "boolean":
         return f"CAST({sql} AS STRING)"
     if type_ in types.TIMES:
         clock, zone = (utc_clock(sql), "Z") if type_ == "timestamp" else (sql, "")

@@ -60,7 +60,8 @@ def by_pattern(type_: str, rewrite: Rewrite = "{same}", *, group: str | None = N
     def written(call: FlinkCall) -> str:
         groups, wrong = _read(call.literals[1])
         number = call.args[2] if group is not None and len(call.args) > 2 else group or ""
-        missing = number.startswith("-") or (groups is not None and number.isdigit() and int(number) > groups)
+        below = number.startswith("-") and number[1:].strip().isdecimal() and int(number[1:]) > 0
+        missing = below or (groups is not None and number.isdigit() and int(number) > groups)
         if wrong or missing:
             return f"CAST(NULL AS {type_})"
         if groups is None or not number or number.isdecimal():
