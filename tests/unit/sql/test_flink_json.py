@@ -79,6 +79,7 @@ class TestJson(Pairs):
 
     def test_variants(self) -> None:
         self.rewritten("PARSE_JSON(j, FALSE)", "PARSE_JSON(j)")
+        self.rewritten("PARSE_JSON(j, false)", "PARSE_JSON(j)")
         self.rewritten("TRY_PARSE_JSON(j)['k']", "TRY_ELEMENT_AT(TRY_VARIANT_GET(TRY_PARSE_JSON(j), '$', 'MAP<STRING, VARIANT>'), 'k')")
         self.rewritten("PARSE_JSON(j)[i]", "GET(TRY_VARIANT_GET(PARSE_JSON(j), '$', 'ARRAY<VARIANT>'), i - 1)")
         self.rewritten("PARSE_JSON(j, TRUE)", "PARSE_JSON(j, TRUE)")  # Spark refuses it

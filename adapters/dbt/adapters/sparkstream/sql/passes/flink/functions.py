@@ -145,7 +145,7 @@ def _date_format(call: FlinkCall) -> str:
 
 def _parse_json(call: FlinkCall) -> str:
     """PARSE_JSON and TRY_PARSE_JSON, which Spark has with one argument: no object of its VARIANTs has a key twice."""
-    return f"{call.name}({call.args[0]})" if call.args[1:] == ("FALSE",) else call.same()
+    return f"{call.name}({call.args[0]})" if [word.upper() for word in call.args[1:]] == ["FALSE"] else call.same()
 
 
 def _refused(message: str, hint: str) -> Rewrite:

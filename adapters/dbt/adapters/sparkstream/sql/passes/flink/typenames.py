@@ -69,7 +69,7 @@ def typeof(call: FlinkCall) -> str:
         raise RefusedError(
             f"nobody knows here whether {value} can be NULL, which TYPEOF says", "write the name of the type as a text"
         )
-    name = f"CHAR({len(constant)})" if constant else _name(call.types[0], call.args[1:] == ("TRUE",))
+    name = f"CHAR({len(constant)})" if constant else _name(call.types[0], "TRUE" in map(str.upper, call.args[1:]))
     if name is None:
         raise RefusedError(
             f"nobody knows Flink's type of {value}: Spark's has no digits behind the second, or isn't known",
