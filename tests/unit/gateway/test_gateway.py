@@ -83,18 +83,45 @@ class Spark:
         return ttypes.TCloseSessionResp(OK)
 
 
+class Listens(TServerSocket):
+    """A socket that listens once, and ends the thread of its server when it is closed.
+
+    Thrift's server takes a closed socket for an error of one connection, and asks it again and again, for good.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("127.0.0.1", 0)
+        super().listen()
+
+    def listen(self) -> None:
+        """The server would listen once more, on another port."""
+
+    def accept(self) -> Any:
+        try:
+            return super().accept()
+        except (OSError, AttributeError):  # it is closed
+            raise SystemExit from None
+
+    def close(self) -> None:
+        self.handle.shutdown(socket.SHUT_RDWR)  # a thread that waits in `accept` is told
+        super().close()
+
+
 @pytest.fixture
 def spark() -> Iterator[SimpleNamespace]:
     """A server and the gateway before it."""
     handler = Spark()
-    listens = TServerSocket("127.0.0.1", 0)
-    listens.listen()
-    listens.listen = lambda: None  # the server would listen once more, on another port
+    listens = Listens()
     port = listens.handle.getsockname()[1]
     server = TThreadedServer(
         TCLIService.Processor(handler), listens, TBufferedTransportFactory(), TBinaryProtocolFactory(), daemon=True
     )
-    threading.Thread(target=server.serve, daemon=True).start()
+
+    def serve() -> None:
+        with suppress(SystemExit):
+            server.serve()
+
+    threading.Thread(target=serve, daemon=True).start()
     told: list[str] = []
     gateway = Gateway(("127.0.0.1", port), log=told.append)
     threading.Thread(target=gateway.serve_forever, args=(0.05,), daemon=True).start()
