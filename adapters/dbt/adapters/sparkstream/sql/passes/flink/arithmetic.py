@@ -187,7 +187,7 @@ class Arithmetic(Rewriter):
                 constant(by) if by.is_number else by.name.strip("0. ")
             )
             narrow = arithmetic_type(node, left, right) == "float"
-            yield from self._as_floats(node)
+            yield from self.as_floats(node.left, [node.right])
             if narrow or not never_zero:
                 yield self.edit(node, lambda: self._float_quotient(node, never_zero, narrow))
         else:
@@ -226,12 +226,7 @@ class Arithmetic(Rewriter):
             if types.is_decimal(other) and constant(operand) is not None and self.type(operand) in types.INTEGERS:
                 digits = NUMBERS.digits[self.type(operand) or "int"]
                 yield self.edit(operand, lambda o=operand, d=digits: cast(self.text(o), f"decimal({d},0)"))  # type: ignore[misc]
-        yield from self._as_floats(node)
-
-    def _as_floats(self, node: exp.Binary) -> Iterator[Edit]:
-        """A FLOAT and a DOUBLE on its right are FLOATs."""
-        if self.type(node.left) == "float" and self.type(node.right) == "double":
-            yield self.edit(node.right, lambda: cast(self.text(node.right), "float"), level=2)
+        yield from self.as_floats(node.left, [node.right])
 
     def _with_decimal(self, node: exp.Binary) -> Iterator[Edit]:
         if any(types.is_decimal(self.type(value)) for value in (node.left, node.right)):

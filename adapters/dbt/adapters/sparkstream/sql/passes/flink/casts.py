@@ -48,11 +48,13 @@ class Casts(Rewriter):
         word = next(token.text for token in tokens if token.text != "+")  # of `+CAST(x AS INT)`, or a part of `+x::INT`
         called = self.source.span(node.this)[0] != span[0] and word.upper() in ("CAST", "TRY_CAST")
         function = word if called else "CAST"
-        yield Edit(span, lambda: self._cast_text(function, node, from_))
 
-    def _cast_text(self, function: str, node: exp.Cast | exp.TryCast, from_: str | None) -> str:
-        digits, literal = self._digits(node.this), text_constant(node.this)
-        return self._converted(function, self.text(node.this), from_, node.to, digits, literal)
+        def text() -> str:
+            value = node.this
+            digits = self._digits(value) if from_ in types.TIMES else None
+            return self._converted(function, self.text(value), from_, node.to, digits, text_constant(value))
+
+        yield Edit(span, text)
 
     def _converted(
         self,

@@ -61,7 +61,7 @@ class Invocations(Rewriter):
         elif name == "TIMESTAMPDIFF":
             yield from self._timestampdiff(node)
         elif name == "NULLIF" and node.expressions:
-            yield from Predicates(self.source, self.resolver).as_float(node.expressions[0], node.expressions[1:])
+            yield from self.as_floats(node.expressions[0], node.expressions[1:])
         elif isinstance(node.parent, (exp.Interval, exp.IntervalSpan)) or name in {*AUXILIARY, *GROUP_WINDOWS}:
             return  # a unit such as `SECOND(3)`, or what another pass writes
         elif function is not None:

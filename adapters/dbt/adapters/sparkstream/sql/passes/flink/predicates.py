@@ -35,16 +35,10 @@ class Predicates(Rewriter):
         for one, other in ((left, right), (right, left)):
             yield from self._as_times([one], self.type(other))
         if isinstance(node, (exp.EQ, exp.NEQ)):
-            yield from self.as_float(left, [right])
+            yield from self.as_floats(left, [right])
         else:
             yield from self._by_clock(left, [right])
         yield from self._operands(node)
-
-    def as_float(self, left: exp.Expr, values: Iterable[exp.Expr]) -> Iterator[Edit]:
-        """DOUBLEs on the right of a FLOAT, for =, <>, IN and the like: Flink compares FLOATs, and Spark DOUBLEs."""
-        for value in values if self.type(left) == "float" else ():
-            if self.type(value) == "double":
-                yield self.edit(value, lambda v=value: cast(self.text(v), "float"), level=2)  # type: ignore[misc]
 
     def _by_clock(self, value: exp.Expr, bounds: list[exp.Expr]) -> Iterator[Edit]:
         """A TIMESTAMP_LTZ before or behind a TIMESTAMP, as what its clock shows. A literal is an instant to Flink."""
@@ -94,10 +88,10 @@ class Predicates(Rewriter):
                 negated = "NOT " if self.source.is_negated(node) else ""
                 yield self.edit(node, lambda: f"{negated}({' OR '.join(self._rows(pairs) for pairs in rows if pairs)})")
         yield from self._as_times(node.expressions, self.type(node.this))
-        yield from self.as_float(node.this, node.expressions)
+        yield from self.as_floats(node.this, node.expressions)
         selected = node.args["query"].this if node.args.get("query") else None
         if isinstance(selected, exp.Select) and not isinstance(node.parent, exp.Not):  # NOT IN compares DOUBLEs there
-            yield from self.as_float(node.this, [column.unalias() for column in selected.expressions])
+            yield from self.as_floats(node.this, [column.unalias() for column in selected.expressions])
         kinds = {self.type(value) for value in node.expressions}
         if len(kinds) == 1:
             yield from self._as_times([node.this], kinds.pop())
@@ -201,7 +195,7 @@ class Predicates(Rewriter):
         yield from self.alike(results(node))
         if node.this is not None:
             yield from self._as_times(compared(node), self.type(node.this))
-            yield from self.as_float(node.this, compared(node))
+            yield from self.as_floats(node.this, compared(node))
         for branch in node.args.get("ifs") or []:
             yield from self._several(node, branch)
 

@@ -166,6 +166,12 @@ class Rewriter:
         if type_ is not None and (type_ == "float" or not isinstance(value, exp.Literal)):
             yield self.edit(value, lambda: cast(self.text(value), type_), level=2)
 
+    def as_floats(self, left: exp.Expr, values: Iterable[exp.Expr]) -> Iterator[Edit]:
+        """DOUBLEs on the right of a FLOAT, which Flink compares and computes as FLOATs, and Spark as DOUBLEs."""
+        for value in values if self.type(left) == "float" else ():
+            if self.type(value) == "double":
+                yield from self.as_type(value, "float")
+
     def join_start(self, relation: Span) -> int:
         """Start of the join whose relation has a span: at LEFT, INNER or JOIN."""
         tokens = self.source.tokens
