@@ -25,6 +25,7 @@ from dbt.adapters.sparkstream.messages.sparkerror import SparkError
 from dbt.adapters.sparkstream.spark import left_files
 from dbt.adapters.sparkstream.spark.descriptions import Descriptions, changes_tables
 from dbt.adapters.sparkstream.spark.environments import Environment, environment_of
+from dbt.adapters.sparkstream.spark.environments.base import leave_connect
 from dbt.adapters.sparkstream.sql import TranslationError, TranslationWarning
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.literals import quoted
@@ -370,6 +371,11 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN:
             return connection
         return self.environment.open(connection, super().open)
+
+    def cleanup_all(self) -> None:
+        """Closes all connections, when no thread of dbt's runs any more."""
+        super().cleanup_all()
+        leave_connect()
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:

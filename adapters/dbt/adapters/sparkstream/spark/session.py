@@ -171,19 +171,17 @@ def _handed_over(settings: Mapping[str, str], folder: Path | None) -> Iterator[N
         settings: of Spark.
         folder: for the file, which only this user can read; the machine's folder of temporary files if None.
     """
-    before = os.environ.get(_SUBMIT)
+    before = os.environ.get(_SUBMIT, "pyspark-shell")  # what pyspark takes where there is none
     with TemporaryDirectory(prefix="launch-", dir=folder) as temporary:
         file = Path(temporary) / "spark.conf"
         private.write(file, java_properties({n: v for n, v in settings.items() if n.startswith("spark.")}))
         options = f"--load-spark-defaults --properties-file {shlex.quote(str(file))}"
-        os.environ[_SUBMIT] = f"{options} {before or 'pyspark-shell'}"
+        os.environ[_SUBMIT] = f"{options} {before}"
         try:
             yield
         finally:
-            if before is None:
-                del os.environ[_SUBMIT]
-            else:
-                os.environ[_SUBMIT] = before
+            # It stays: dbt, which parses meanwhile, looks through the variables, and fails if one of them goes.
+            os.environ[_SUBMIT] = before
 
 
 def _launch(home: Path, settings: Mapping[str, str]) -> None:

@@ -153,6 +153,8 @@ def apply_settings(session: Any, settings: dict[str, str]) -> None:
 @contextmanager
 def _connect_mode() -> Iterator[None]:
     """Makes pyspark.sql.functions Connect's functions, by an environment variable, while some thread needs them."""
+    from pyspark import SparkContext
+
     global _users
     with _lock:
         _users += 1
@@ -162,5 +164,15 @@ def _connect_mode() -> Iterator[None]:
     finally:
         with _lock:
             _users -= 1
-            if not _users:
-                del os.environ[_CONNECT_MODE]
+            if SparkContext._active_spark_context is not None:
+                leave_connect()
+
+
+def leave_connect() -> None:
+    """Makes pyspark.sql.functions the functions of a Spark in this process again, unless a thread needs Connect's.
+
+    Where there is no such Spark, this waits until all models have run: dbt's threads look through the environment's
+    variables, and fail where one of them goes meanwhile.
+    """
+    if not _users:
+        os.environ.pop(_CONNECT_MODE, None)
