@@ -40,6 +40,7 @@ class SQLstreamSpelling:
         """The edits of a statement."""
         refuse_what_spark_lacks(self._source, tree)
         inserted = Insertions()
+        yield from stream_joins(self._source, tree, inserted)
         yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
         for node in find(tree, exp.Floor, exp.Ceil):
             if node.args.get("to"):
@@ -60,7 +61,6 @@ class SQLstreamSpelling:
             for operand in loose_operands(compared):
                 inserted.wrap(self._source.span(operand), ("(", ")"))
         yield from inserted.edits()
-        yield from stream_joins(self._source, tree)
         for select in find(tree, exp.Select):
             yield from self._names(select)
             if select.args.get("group"):

@@ -16,16 +16,17 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
 from dbt.adapters.sparkstream.sql.core.names.scope import from_item, name_of, relations
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import STREAM_WINDOW, StreamWindow
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 
 _HINT = "write FROM a OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS a JOIN b OVER (...) AS b ON a.k = b.k"
 
 
-def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
-    """The edits of the joins of streams that have windows."""
+def stream_joins(source: Source, tree: exp.Expr, inserted: Insertions) -> Iterator[Edit]:
+    """The edits of the joins of streams that have windows; what they add to ON goes to `inserted`."""
     for select in find(tree, exp.Select):
         if from_item(select) is None:
             continue
@@ -42,7 +43,10 @@ def stream_joins(source: Source, tree: exp.Expr) -> Iterator[Edit]:
             )
         left, right = (f"{name_of(table)}.ROWTIME" for table in tables)
         back, ahead = (_length(source, select, window) for window in reversed(windows))
-        yield from _condition(source, joins[0].args["on"], _times(left, right, back, ahead))
+        if times := _times(left, right, back, ahead):
+            on = joins[0].args["on"]
+            opening, closing = ("(", ")") if isinstance(on, exp.Or) else ("", "")
+            inserted.wrap(source.span(on), (opening, f"{closing} AND {times}"))
         for window in windows:
             if window:
                 before = source.tokens[source.tokens.at(window.span[0]) - 1]
@@ -82,14 +86,3 @@ def _times(left: str, right: str, back: int | None, ahead: int | None) -> str:
 def _interval(millis: int | None) -> str:
     seconds, rest = divmod(millis or 0, 1000)
     return f"INTERVAL '{seconds}{f'.{rest:03d}' if rest else ''}' SECOND"
-
-
-def _condition(source: Source, on: exp.Expr, times: str) -> Iterator[Edit]:
-    """Adds a condition on times to ON of a join."""
-    span: Span = source.span(on)
-    if not times:
-        return
-    alternative = isinstance(on, exp.Or)
-    if alternative:
-        yield Edit((span[0], span[0]), lambda: "(")
-    yield Edit((span[1], span[1]), lambda: f"{')' if alternative else ''} AND {times}")
