@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.frames import Frame
-from dbt.adapters.sparkstream.sql.core.source import SPAN, Span, error_at
+from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Span, error_at
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.dialects.window_bases import with_bases
 from dbt.adapters.sparkstream.sql.grammar.scan import is_base
@@ -76,11 +76,30 @@ class SQLStream(SparkStream):
             "STEP": lambda self: self._parse_step(),
         }
 
+        _left_out: list[Span]
+
         def parse(self, raw_tokens: list[Token], sql: str = "") -> list[exp.Expr | None]:
             _check(raw_tokens, sql)
             # SELECT STREAM on a table is SELECT.
             tokens = [t for i, t in enumerate(raw_tokens) if not is_stream_word(raw_tokens, i)]
-            return super().parse(with_bases(tokens), sql)
+            read, self._left_out = with_bases(tokens)
+            return super().parse(read, sql)
+
+        def _parse_query_modifiers(self, this: Any) -> Any:
+            query = super()._parse_query_modifiers(this)
+            if self._left_out and isinstance(query, exp.Select) and CLAUSES in query.meta:
+                self._take_left_out(query)
+            return query
+
+        def _take_left_out(self, select: exp.Select) -> None:
+            """Makes the windows in the WINDOW clause of a SELECT a part of it that `with_bases` has left out."""
+            clauses = select.meta[CLAUSES]
+            behind = self._curr.start if self._curr else len(self.sql)
+            for start, end in [span for span in self._left_out if clauses["select"] < span[0] < behind]:
+                self._left_out.remove((start, end))
+                clauses["window"] = min(clauses.get("window", start), start)
+                clauses["end"] = max(clauses["end"], end)
+            select.meta[SPAN] = clauses["select"], clauses["end"]
 
         def _parse_table_parts(self, *args: Any, **kwargs: Any) -> exp.Table | exp.Dot | None:
             table = super()._parse_table_parts(*args, **kwargs)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.tokens import Tokens
+from dbt.adapters.sparkstream.sql.core.traced import Span
 from dbt.adapters.sparkstream.sql.grammar.scan import is_base
 
 
@@ -24,15 +25,18 @@ class _Definition:
         return range(self.places.start + 3, self.places.stop - 1)
 
 
-def with_bases(given: Sequence[Token]) -> list[Token]:
+def with_bases(given: Sequence[Token]) -> tuple[list[Token], list[Span]]:
     """The tokens, with the definition of the window that a window refers to in the place of its name.
 
     A window without a frame that is only referred to is left out. A token keeps its place in the text.
+
+    Returns:
+        The tokens, and the pieces of the text that are left out.
     """
     tokens = Tokens(given)
     defined = _definitions(tokens)
     if not defined:
-        return tokens
+        return tokens, []
     parts: dict[str, list[Token]] = {}
     used: set[str] = set()
 
@@ -50,7 +54,7 @@ def with_bases(given: Sequence[Token]) -> list[Token]:
     for each in defined:
         parts[each.name] = written(each.inner)
     if len(parts) < len(defined):  # a name stands for two windows
-        return tokens
+        return tokens, []
     whole = {place: each for each in defined for place in each.places}
     kept: list[Token] = []
     for i in range(len(tokens)):
@@ -92,18 +96,25 @@ def _has_frame(tokens: Sequence[Token]) -> bool:
     return any(token.text.upper() in ("ROWS", "RANGE") for token in tokens)
 
 
-def _without(tokens: Tokens, names: set[int]) -> list[Token]:
-    """The tokens without the definitions whose names are these, and without WINDOW where none is left."""
+def _without(tokens: Tokens, names: set[int]) -> tuple[list[Token], list[Span]]:
+    """The tokens without the definitions whose names are these, and without WINDOW where none is left.
+
+    Returns:
+        The tokens, and the pieces of the text that are left out.
+    """
     kept: list[Token] = []
+    left_out: list[Span] = []
     i = 0
     while i < len(tokens):
         if id(tokens[i]) not in names:
             kept.append(tokens[i])
             i += 1
             continue
+        first = tokens[i]
         i = tokens.behind(i + 2)
         if i < len(tokens) and tokens[i].token_type is TokenType.COMMA:
             i += 1
         else:
-            kept.pop()  # the comma before it, or WINDOW
-    return kept
+            first = kept.pop()  # the comma before it, or WINDOW
+        left_out.append((first.start, tokens[i - 1].end + 1))
+    return kept, left_out
