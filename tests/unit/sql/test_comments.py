@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dbt.adapters.sparkstream.sql import translate
@@ -36,4 +38,28 @@ def test_comments_of_sparks_own_sql_are_as_spark_reads_them() -> None:
 def test_a_comment_of_openmldb() -> None:
     assert translate("select a -- b # c\n# d\\\nfrom t /* # */", dialect="openmldb") == (
         "select a -- b # c\n-- d\\ \nfrom t /* # */"
+    )
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("flink", "SELECT k FROM t GROUP /* c */ BY TUMBLE(ts, INTERVAL '5' MINUTE), k ORDER -- c\n BY k"),
+        ("flink", "SELECT sum(v) OVER (PARTITION /* c */ BY k ORDER /* c */ BY ts ROWS 2 PRECEDING) AS s FROM t"),
+        ("openmldb", "SELECT sum(v) OVER (PARTITION /* c */ BY k ORDER /* c */ BY ts ROWS 2 PRECEDING) AS s FROM t"),
+        ("sqlstream", "SELECT sum(v) OVER (PARTITION /* c */ BY k ORDER /* c */ BY ts ROWS 2 PRECEDING) AS s FROM t"),
+        ("sqlstream", "SELECT STEP(v BY 5) AS s, count(*) AS n FROM t GROUP -- c\nBY STEP(v BY 5)"),
+        ("spark", "SELECT sum(v) OVER (PARTITION /* c */ BY k ORDER /* c */ BY ts ROWS_RANGE 2s PRECEDING) FROM t"),
+    ],
+)
+def test_a_comment_before_by(dialect: str, sql: str) -> None:
+    plain = re.sub(r"/[*] c [*]/ |-- c\n ?", "", sql)
+    made = translate(sql, dialect=dialect)
+    assert re.sub(r"/[*] c [*]/ |-- c\n ?", "", made) == translate(plain, dialect=dialect)
+
+
+def test_names_before_by() -> None:
+    sql = 'SELECT STEP("order" BY 4) AS p, STEP(`group` /* c */ BY 4) AS q FROM t'
+    assert translate(sql, "sqlstream") == (
+        "SELECT ((`order`) - pmod(`order`, 4)) AS p, ((`group`) - pmod(`group`, 4)) AS q FROM t"
     )

@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
 from dbt.adapters.sparkstream.sql.core.nodes import Opaque
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced, blamed_on, error_at
-from dbt.adapters.sparkstream.sql.core.tokens import Tokens
+from dbt.adapters.sparkstream.sql.core.tokens import with_by
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import Session, window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
@@ -107,7 +107,7 @@ class Statement:
             raise ArgumentError(f"unknown dialect {dialect!r}; there are {', '.join(DIALECTS)}")
         reader = DIALECTS[dialect]()
         try:
-            tokens = Tokens(reader.tokenize(sql))
+            tokens = with_by(reader.tokenize(sql))
         except TokenError as error:
             start = unclosed(reader, sql)
             raise error_at(

@@ -160,11 +160,33 @@ class Tokens(list[Token]):
         return found
 
 
+def with_by(given: list[Token]) -> Tokens:
+    """The tokens, where GROUP BY and the like are one token also with a comment between their words."""
+    words = (TokenType.VAR, TokenType.PARTITION)
+    lone = [i for i, token in enumerate(given) if token.token_type is words[0] and token.text.upper() == "BY"]
+    tokens = Tokens(given)
+    for i in reversed(lone):
+        first, by = given[max(i - 1, 0)], given[i]
+        kind = _BY.get(first.text.upper()) if first.token_type in words else None
+        if kind is not None:
+            text = f"{first.text} {by.text}"
+            tokens[i - 1 : i + 1] = [Token(kind, text, by.line, by.col, first.start, by.end, first.comments)]
+    return tokens
+
+
 def retyped(token: Token, type_: TokenType) -> Token:
     """A token as one of another type, in the same place."""
     return Token(type_, token.text, token.line, token.col, token.start, token.end, token.comments)
 
 
+_BY = {
+    "CLUSTER": TokenType.CLUSTER_BY,
+    "DISTRIBUTE": TokenType.DISTRIBUTE_BY,
+    "GROUP": TokenType.GROUP_BY,
+    "ORDER": TokenType.ORDER_BY,
+    "PARTITION": TokenType.PARTITION_BY,
+    "SORT": TokenType.SORT_BY,
+}
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _ENDING = (TokenType.COMMA, TokenType.FROM, TokenType.WHERE)
