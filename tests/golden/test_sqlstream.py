@@ -37,6 +37,11 @@ def test_translations_need_no_types(case: Case) -> None:
     )
 
 
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ANSWERED if "numbers" in case.tags])
+def test_windows_over_numbers_without_types(spark: SparkSession, case: Case) -> None:
+    assert_rows(case, run(spark, case, dialect="sqlstream", typed=False, arrival=arrival(case)))
+
+
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in REFUSED])
 def test_faults_are_refused(case: Case) -> None:
     with pytest.raises(TranslationError) as refused:

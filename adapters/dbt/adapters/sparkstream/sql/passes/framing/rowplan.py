@@ -164,7 +164,7 @@ class RowPlan:
             ties=ties,
             sources=numbers,
             all_sources=len(numbers) == len(self.unions),
-            timed=select.rules.by_rowtime and not spec.frame.unitless,
+            timed=select.rules.by_rowtime and _is_time(spec, key_type),
             arrival=arrival,
             nullable=select.rules.keyless,
         )
@@ -203,6 +203,14 @@ class RowPlan:
         """Conditions on the keys: OpenMLDB gives no row for a row without a key."""
         streams = [] if self._select.rules.keyless else self.streams
         return list(dict.fromkeys(_has_key(stream) for stream in streams if stream.key))
+
+
+def _is_time(spec: WindowSpec, key_type: str | None) -> bool:
+    """True if the key of a window of SQLstream's is a time: its bounds are intervals, or it is ROWTIME."""
+    measured = spec.frame.kind is Kind.ROWS_RANGE and (spec.frame.start or spec.frame.end)
+    if measured or key_type or not spec.order:
+        return not spec.frame.unitless
+    return spec.order[0].expression.name.upper() == "ROWTIME"
 
 
 def _keeps_order(call: Call) -> bool:

@@ -68,8 +68,8 @@ class Stream:
         return self.key is None or self.key_type in ("tinyint", "smallint", "int")
 
     def literal(self, distance: int) -> str:
-        """A distance between orders."""
-        return f"{distance}L" if self.short_key else f"{distance}BD"
+        """A distance between orders; in a BIGINT, one that passes all keys but not the order of rows without a key."""
+        return f"{min(distance, 2**54)}L" if self.short_key else f"{distance}BD"
 
     def key_sql(self) -> str:
         """The key as a number: milliseconds of a timestamp, a number as it is."""
@@ -102,7 +102,7 @@ class Stream:
         """The unique order of a row; see `rowsets`."""
         key = f"CAST({self.key_column} AS {'BIGINT' if self.short_key else 'DECIMAL(20,0)'})"
         if self.nullable and self.key is not None:
-            key = f"coalesce({key}, {f'-{2**42}L' if self.short_key else f'-{10**20 - 1}BD'})"
+            key = f"coalesce({key}, {f'-{2**41}L' if self.short_key else f'-{10**20 - 1}BD'})"
         keys = ", ".join((*self.partition, self.key_column))
         return (
             f"{key} * {2 * PEERS} + row_number() OVER (PARTITION BY {keys} "
