@@ -109,6 +109,7 @@ class TestClauses(Pairs):
     def test_frames_behind_the_name_of_a_window(self) -> None:
         """Flink forgets them, with ORDER BY before them or without it."""
         self.becomes("SELECT MAX(i) OVER (w ORDER BY ts ROWS 1 PRECEDING) AS z FROM c WINDOW w AS (PARTITION BY k)", "SELECT MAX(i) OVER (PARTITION BY k ORDER BY ts) AS z FROM c WINDOW w AS (PARTITION BY k)")
+        self.becomes("SELECT MAX(i) OVER w - i AS z FROM c WINDOW w AS (ORDER BY i)", "SELECT MAX(i) OVER (w) - i AS z FROM c WINDOW w AS (ORDER BY i)")
         self.becomes("SELECT MAX(i) OVER v AS z FROM c WINDOW w AS (ORDER BY i), v AS (w RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING)", "SELECT MAX(i) OVER v AS z FROM c WINDOW w AS (ORDER BY i), v AS (ORDER BY i)")
         heard: list[TranslationWarning] = []
         translate("SELECT MAX(i) OVER (w ROWS 1 PRECEDING) AS z FROM c WINDOW w AS (ORDER BY i)", "flink", schema=SCHEMA, warn=heard.append)

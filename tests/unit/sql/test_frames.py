@@ -328,3 +328,19 @@ def test_a_sum_of_a_group_takes_no_time_unseen() -> None:
     assert "WHEN 'timestamp' THEN raise_error(" in guarded
     assert "sum(2.5D) AS one" in guarded
     assert "raise_error" not in translate(sql, "openmldb", schema={"t": {"k": "string", "x": "bigint"}})
+
+
+@pytest.mark.parametrize(
+    ("dialect", "window"),
+    [
+        ("openmldb", "PARTITION BY k ORDER BY ts ROWS_RANGE 3s PRECEDING"),
+        ("sqlstream", "PARTITION BY k ORDER BY ts RANGE INTERVAL '3' SECOND PRECEDING"),
+        ("spark", "PARTITION BY k ORDER BY ts ROWS_RANGE 3s PRECEDING"),
+    ],
+)
+def test_a_window_minus_a_column(dialect: str, window: str) -> None:
+    """Spark takes `w - n` for one name."""
+    named = translate(f"SELECT max(n) OVER w -n AS x, max(n) OVER w AS y FROM t WINDOW w AS ({window})", dialect)
+    assert named.startswith("SELECT max(n) OVER (w) -n AS x, max(n) OVER w AS y FROM")
+    written = translate(f"SELECT max(n) OVER ({window}) - t.n AS x FROM t", dialect)
+    assert written.startswith("SELECT max(n) OVER (__window) - t.n AS x FROM")

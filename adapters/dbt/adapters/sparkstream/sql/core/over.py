@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 
 _SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
@@ -60,3 +62,9 @@ def bound(frame: exp.WindowSpec, side: str) -> tuple[int, exp.Expr | None]:
     if isinstance(value, exp.Expr):
         return way, value
     return (2 * way if str(value).upper() == "UNBOUNDED" else 0), None
+
+
+def subtracted_from(source: Source, end: int) -> bool:
+    """True if a minus follows a place: Spark reads `w - a` of `sum(x) OVER w - a` as one name, and takes `OVER (w)`."""
+    behind = source.tokens.at(end - 1) + 1
+    return behind < len(source.tokens) and source.tokens[behind].token_type is TokenType.DASH

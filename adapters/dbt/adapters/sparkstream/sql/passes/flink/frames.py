@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.interval import IntervalError
-from dbt.adapters.sparkstream.sql.core.over import WindowParts, bound, named, parts_of
+from dbt.adapters.sparkstream.sql.core.over import WindowParts, bound, named, parts_of, subtracted_from
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, Edit, Kept
 from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import is_clock
@@ -65,6 +65,8 @@ class OverWindows(Rewriter):
         if not isinstance(name, exp.Identifier) or base is None:
             return
         if not (node.arg_key == "windows" or any(node.args.get(part) for part in ("partition_by", "order", "spec"))):
+            if subtracted_from(self.source, self.source.span(name)[1]):
+                yield self.edit(name, lambda: f"({self.text(name)})")
             return  # OVER w is Spark's as well
         if node.args.get("spec") and parts_of(base).frame is not None:  # one of two frames would be dropped
             self.refuse(name, f"the window {name.name} has a frame already", "write OVER (...) in full")

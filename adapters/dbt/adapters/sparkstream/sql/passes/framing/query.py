@@ -26,6 +26,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
+from dbt.adapters.sparkstream.sql.core.over import subtracted_from
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
@@ -41,6 +42,9 @@ from dbt.adapters.sparkstream.sql.passes.framing.rowplan import RowPlan
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, SOURCE
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import AT, BLOCK
+
+_NAMED = re.compile(r"\bOVER (\w+|`(?:[^`]|``)+`)$")
+"""A window that is named, at the end of a call."""
 
 
 class Frames:
@@ -120,7 +124,9 @@ class Lowering:
         if call.inner:
             return self._nested(call)
         text = call_sql(self._evaluation(call))
-        return self.additions.column(text, call) if self._plan.inner else text
+        if self._plan.inner:
+            return self.additions.column(text, call)
+        return _NAMED.sub(r"OVER (\1)", text) if subtracted_from(self._select.source, call.span[1]) else text
 
     def _evaluation(self, call: Call) -> Evaluation:
         return Evaluation(self._select, self._plan.stream_of(call), self.additions, call)
