@@ -56,11 +56,7 @@
     {%- if not in_place -%}{%- do sparkstream_swap(built, relation, old) -%}{%- endif -%}
     {%- do persist_constraints(relation, model) -%}
   {%- else -%}
-    {%- set fresh = sparkstream_staging(relation, '__dbt_tmp', language) -%}
-    {%- if language == 'sql' -%}
-      {#- A temporary view has no schema. -#}
-      {%- set fresh = fresh.include(database=false, schema=false) -%}
-    {%- endif -%}
+    {%- set fresh = make_temp_relation(relation) if language == 'sql' else sparkstream_staging(relation, '__dbt_tmp', language) -%}
     {%- call statement('create_tmp_relation', language=language) -%}
       {{ create_table_as(True, fresh, compiled_code, language) }}
     {%- endcall -%}

@@ -23,10 +23,15 @@
     in Iceberg, too, but not those of Spark's views; the view that a snapshot reads has no more than its table. -#}
 {% macro sparkstream_column_comment(column, whole=none) %}
   {%- set text = column.description -%}
-  {%- if text | length > 255 and not (sparkstream_keeps_comments() if whole is none else whole) -%}
-    {{ return(text[:252] ~ '...') }}
+  {%- if sparkstream_is_long(text) and not (sparkstream_keeps_comments() if whole is none else whole) -%}
+    {{ return(text.encode('utf-16-le')[:504].decode('utf-16-le', 'ignore') ~ '...') }}
   {%- endif -%}
   {{ return(text) }}
+{% endmacro %}
+
+{#- Whether a comment has over 255 characters as Java counts them, to which an emoji is two. -#}
+{% macro sparkstream_is_long(text) %}
+  {{ return(text.encode('utf-16-le') | length > 510) }}
 {% endmacro %}
 
 {#- Whether the catalog keeps comments on the model's columns, however long they are. -#}
@@ -41,7 +46,7 @@
 {% macro sparkstream_commented(sql) %}
   {%- set described = model.columns if config.persist_column_docs() else {} -%}
   {%- if sparkstream_comment_clauses(described) | length < 3 -%}{{ return(sql) }}{%- endif -%}
-  {%- set view = adapter.quote(model['alias'] ~ '__dbt_tmp') -%}
+  {%- set view = make_temp_relation(this) -%}
   {%- call statement('comments') -%}
     create or replace temporary view {{ view }} ({{ get_persist_docs_column_list(described, get_columns_in_query(sql)) }}) as
     {{ sql }}

@@ -22,7 +22,7 @@
 {% macro sparkstream_comment_clauses(model_columns) %}
   {%- set clauses, known = {}, namespace(whole=none) -%}
   {%- for name, column in model_columns.items() if column.description -%}
-    {%- if column.description | length > 255 and known.whole is none -%}
+    {%- if sparkstream_is_long(column.description) and known.whole is none -%}
       {%- set known.whole = sparkstream_keeps_comments() -%}
     {%- endif -%}
     {%- set comment = sparkstream_column_comment(column, known.whole) -%}

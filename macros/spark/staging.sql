@@ -49,6 +49,12 @@
   {{ return(staging) }}
 {% endmacro %}
 
+{#- A temporary view of a node, with a name that no other node's has: all threads of `method: session` share one session, and models in two
+    schemas, or unit tests of two models, may have one name. -#}
+{% macro sparkstream__make_temp_relation(base_relation, suffix) %}
+  {{ return(spark__make_temp_relation(base_relation, suffix ~ '_' ~ local_md5(model.unique_id))) }}
+{% endmacro %}
+
 {#- A complete table takes the place of an old one. The catalog forgets a table before its files go, and knows the new
     one when they are in place, so there is no moment at which a reader finds a part of a table.
     ALTER TABLE SET LOCATION would do it in one step, but leaves a table outside its own folder: Spark takes such a table

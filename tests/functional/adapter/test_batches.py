@@ -104,3 +104,29 @@ def test_batches(make_project: Callable[..., Project]) -> None:
     shop.sql("create view {}.bid as select * from {}.bids_before")
     done = batches(shop, "bids", "--until", "2024-01-07", "--check")
     assert done.exit_code == 0 and "note: bid doesn't say when its rows were written" in done.stdout, done.output
+
+
+FIELDS = """\
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='`a``t`', batch_size='day',
+          begin='2024-01-01', partition_by='day') }}
+select e.at as `a``t`, cast(e.at as date) as day from {{ source('raw', 'bid') }}
+"""
+
+
+def test_event_time_in_a_struct(make_project: Callable[..., Project]) -> None:
+    source = {
+        "name": "raw",
+        "schema": "{{ target.schema }}",
+        "tables": [{"name": "bid", "config": {"event_time": "e.at"}}],
+    }
+    shop = make_project({"models/bids.sql": FIELDS, "models/schema.yml": json.dumps({"sources": [source]})})
+    shop.sql("create schema if not exists {}")
+    shop.sql("create table {}.bid using parquet as select named_struct('at', timestamp'2024-01-02 10:00:00') as e")
+    assert statuses(shop, "--until", "2024-01-04") == ["empty", "missing", "empty"]
+    shop.dbt("run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-03")
+    assert statuses(shop, "--until", "2024-01-04") == ["empty", "done", "empty"]
+    assert len(shop.rows("select * from {}.bids")) == 1
+    # A batch whose rows are gone is emptied, whatever its time is called.
+    shop.sql("insert overwrite {}.bid select named_struct('at', timestamp'2024-01-03 10:00:00')")
+    shop.dbt("run", "--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04")
+    assert shop.rows("select cast(day as string) from {}.bids") == [("2024-01-03",)]

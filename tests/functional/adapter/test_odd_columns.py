@@ -30,7 +30,7 @@ VALUES = ", ".join(f"{number} as {quoted(name)}" for number, name in enumerate(O
 MORE = ", ".join(f"{number + 10} as {quoted(name)}" for number, name in enumerate(ODD))
 QUERY = f"select {VALUES}, timestamp'2024-01-01 10:00:00' as {quoted('the time')}\n"
 QUERY += f"union all select {MORE}, timestamp'2024-01-02 10:00:00'"
-TEXT = "it's `odd` \\ " + "long " * 199 + "end"
+TEXT = "it's `odd` \\ " + "🙂" * 199 + "end"
 CONTRACT = [{**column(name), "constraints": [{"type": "not_null"}], "description": TEXT} for name in ODD] + [
     {"name": "the time", "quote": True, "data_type": "timestamp"}
 ]
@@ -71,7 +71,7 @@ def project(make_project: Callable[..., Project]) -> Project:
     )
     made = make_project(
         {
-            "models/schema.yml": json.dumps({"version": 2, "models": models, "unit_tests": [unit]}),
+            "models/schema.yml": json.dumps({"version": 2, "models": models, "unit_tests": [unit]}, ensure_ascii=False),
             "macros/together.sql": UNIQUE,
             "models/contracted.sql": "{{ config(materialized='table', persist_docs={'columns': true}) }}\n" + QUERY,
             "models/tested.sql": f"select {', '.join(map(quoted, ODD))} from {{{{ ref('contracted') }}}}",
@@ -99,8 +99,8 @@ def test_all_is_built(project: Any) -> None:
 @pytest.mark.parametrize("model", ["contracted", "viewed", "batches"])
 def test_long_comments(project: Any, model: str) -> None:
     found = {row[0]: row[2] for row in project.rows(f"describe table {{}}.{model}")}
-    # Hive's metastore takes 255 characters of a column of files.
-    assert {found[name] for name in ODD} == {TEXT if model == "viewed" else TEXT[:252] + "..."}
+    # Hive's metastore takes 255 characters of a column of files, and counts two for an emoji.
+    assert {found[name] for name in ODD} == {TEXT if model == "viewed" else TEXT[: 13 + 119] + "..."}
 
 
 def test_what_breaks_a_contract_is_told(project: Any) -> None:

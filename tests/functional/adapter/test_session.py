@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WAREHOUSE = "spark.sql.warehouse.dir"
+ZONE = "spark.sql.session.timeZone"
 
 
 @pytest.fixture
@@ -204,3 +206,30 @@ def test_seed_values(make_project: Callable[..., Project]) -> None:
     project = make_project({"seeds/s.csv": 'a,b\n1,it\'s\n2,\n3,"a ""b"" %s \\n"\n'})
     project.dbt("seed")
     assert project.rows("select * from {}.s") == [(1, "it's"), (2, None), (3, 'a "b" %s \\n')]
+
+
+def test_numbers_and_times_of_a_seed(make_project: Callable[..., Project]) -> None:
+    rows = "9007199254740993,12345678901234567890,NaN,1e5,2024-01-01T10:00:00.123456\n"
+    rows += '-1,,-inf,"1,000",2024-01-01T10:00:00+02:00\n'
+    project = make_project({"seeds/s.csv": f"a,b,c,d,e\n{rows}"}, server_side_parameters={**PARAMETERS, ZONE: "UTC"})
+    project.dbt("seed")
+    assert project.rows("select a, b, cast(c as string), d, cast(e as string) from {}.s") == [
+        (-1, None, "-Infinity", 1000, "2024-01-01 08:00:00"),
+        (9007199254740993, Decimal("12345678901234567890"), "NaN", 100000, "2024-01-01 10:00:00.123456"),
+    ]
+
+
+SLOW = """{% macro get_incremental_slow_sql(arg_dict) %}
+  {%- do run_query("select reflect('java.lang.Thread', 'sleep', 1500L)") -%}
+  insert into {{ arg_dict['target_relation'] }} select * from {{ arg_dict['temp_relation'] }}
+{% endmacro %}"""
+
+
+def test_models_of_one_name_in_two_schemas(make_project: Callable[..., Project]) -> None:
+    """All threads have one session, so the temporary view of one model must not be the other's."""
+    config = "{{ config(materialized='incremental', incremental_strategy='slow', schema='%s', alias='same') }}\n"
+    models = {f"models/in_{name}.sql": config % name + f"select '{name}' as x" for name in "ab"}
+    project = make_project({"macros/slow.sql": SLOW, **models})
+    project.dbt("run")
+    project.dbt("run")
+    assert [project.rows(f"select x from {{}}_{name}.same") for name in "ab"] == [[("a",)] * 2, [("b",)] * 2]

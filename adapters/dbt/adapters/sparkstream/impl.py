@@ -33,6 +33,8 @@ from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.worker.open_views import NOW, OPEN, ROWS
 
 if TYPE_CHECKING:
+    import agate
+
     from dbt.adapters.sparkstream.sql.streaming import StreamPlan
     from dbt.adapters.sparkstream.sql.streaming.standins import Name
     from dbt.adapters.sparkstream.streaming.adapter import StreamingModels
@@ -141,7 +143,7 @@ class SparkStreamAdapter(Answers):
         manifest: Any = self.get_macro_resolver()
         node = manifest.nodes[model]
         edges = (time.replace(tzinfo=None) for time in (start, end))
-        time = str(node.config.event_time).strip("`").casefold()
+        time = unquoted(str(node.config.event_time)).casefold()
         columns = {name.casefold() for name in self.connections.schema_of(relation.render())}
         return self._empty_batches.of(node, sql, relation.render() if time in columns else None, *edges)
 
@@ -223,6 +225,15 @@ class SparkStreamAdapter(Answers):
     def quote(cls, identifier: str) -> str:
         """A name in backticks, those within it doubled, as dbt-spark's method doesn't. dbt calls it with None, too."""
         return backticked(str(identifier))
+
+    @classmethod
+    def convert_number_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        """The type of a seed's column of numbers: dbt-spark has BIGINT for greater whole numbers and for NaN, too."""
+        kind: str = super().convert_number_type(agate_table, col_idx)
+        numbers = [number for number in agate_table.columns[col_idx] if number is not None]
+        if kind != "bigint" or all(n.is_finite() and -(2**63) <= n < 2**63 for n in numbers):
+            return kind
+        return "decimal(38,0)" if all(n.is_finite() and abs(n) < 10**38 for n in numbers) else "double"
 
     @available
     def named(self, name: str) -> str:

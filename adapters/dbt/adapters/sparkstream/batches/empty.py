@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, unquoted
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.emptiness import Read
@@ -62,7 +62,7 @@ class EmptyBatches:
 
         if table is None or not gives_nothing(sql, is_empty):
             return SOME
-        time = str(node.config.event_time).strip("`")
+        time = unquoted(str(node.config.event_time))
         return NONE if is_empty(Read(table, time, start, end)) else GONE
 
     def _has_rows(self, model: str, read: Read, size: timedelta, start: datetime) -> bool:

@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream.compiling.requests import find_model
 from dbt.adapters.sparkstream.messages.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql.core.interval import ZERO, Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.literals import named
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host
@@ -188,7 +188,7 @@ class _BatchList:
     ) -> dict[datetime, Counted]:
         """Counts of a relation's rows by batch: start of the batch -> count; batches without rows are left out."""
         before, after = self._margins if oldest_or_newest == "max" else (ZERO, ZERO)
-        unit, column = self._size.upper(), f"CAST({backticked(time.strip('`'))} AS TIMESTAMP_NTZ)"
+        unit, column = self._size.upper(), f"CAST({named(time)} AS TIMESTAMP_NTZ)"
         first, last = (
             f"CAST(date_trunc('{unit}', moment{f' {sign} {margin.sql()}' if margin.micros else ''}) AS TIMESTAMP_NTZ)"
             for sign, margin in (("-", after), ("+", before))

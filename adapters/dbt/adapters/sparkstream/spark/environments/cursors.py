@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
 
 from dbt.adapters.sparkstream.messages.sparkerror import SparkError
+from dbt.adapters.sparkstream.spark.environments.bindings import text_of
 from dbt.adapters.sparkstream.spark.environments.cancelling import Cancellable
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
@@ -123,13 +124,10 @@ class SessionWrapper(SessionConnectionWrapper):
         self._owned = owned
 
     @classmethod
-    def _fix_binding(cls, value: Any) -> str | float:
+    def _fix_binding(cls, value: Any) -> str:
         """A seed's value as SQL; dbt-spark makes the text 'None' of NULL, and leaves quotes in a text as they are."""
-        if value is None:
-            return "NULL"
-        if isinstance(value, str):
-            return string_literal(value)
-        return super()._fix_binding(value)
+        text = text_of(value)
+        return "NULL" if text is None else string_literal(text)
 
     def cancel(self) -> None:
         """Ends the statement that runs in another thread, and lets no other one begin."""

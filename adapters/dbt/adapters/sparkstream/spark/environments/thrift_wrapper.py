@@ -15,6 +15,7 @@ from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.messages.readable import lost
 from dbt.adapters.sparkstream.messages.sparkerror import SparkError
+from dbt.adapters.sparkstream.spark.environments.bindings import text_of
 from dbt.adapters.sparkstream.spark.environments.cancelling import CANCELLED
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class ThriftWrapper(PyhiveConnectionWrapper):
         if self._cancelled.is_set():
             raise DbtDatabaseError(CANCELLED)
         assert self._cursor, "Cursor not available"
-        values = None if bindings is None else [self._fix_binding(value) for value in bindings]
+        values = None if bindings is None else [text_of(value) for value in bindings]
         with self._words_for_loss():
             # The server would drop a client that waits for minutes.
             self._cursor.execute(sql.strip().removesuffix(";"), values, async_=True)
