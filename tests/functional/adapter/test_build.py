@@ -330,3 +330,30 @@ def test_a_source_of_files_has_the_types_of_its_schema(make_project: Callable[..
     written = (tmp_path / "plain/models/hours.sql").read_text()
     assert "{{ source('raw', 'bids') }}" in written
     assert "TIMESTAMP_NTZ" not in written
+
+
+OUTSIDE_SQL = """\
+models:
+  - name: lost
+    description: lost
+  - name: board
+    description: a model with an exposure's name
+snapshots:
+  - name: snap
+    relation: ref('lost')
+    config: {unique_key: x, strategy: check, check_cols: all, file_format: delta}
+exposures:
+  - {name: board, type: dashboard, owner: {name: me}, depends_on: [ref('lost')]}
+  - {name: page, type: dashboard, owner: {name: me}, depends_on: [ref('board')]}
+"""
+
+
+def test_what_is_in_yaml_goes_by_its_entry(make_project: Callable[..., Project], tmp_path: Path) -> None:
+    models = {"models/board.sql": "select 1 as x", "models/lost.sql": REFUSED["streaming"]}
+    shop = make_project({**models, "models/schema.yml": OUTSIDE_SQL, "seeds/bids.csv": BIDS})
+    done = build(shop, tmp_path / "plain", "--skip")
+    assert "snap is left out: it reads lost" in done.output
+    assert "exposure board is left out: it shows lost" in done.output
+    kept = yaml.safe_load((tmp_path / "plain" / "models" / "schema.yml").read_text())
+    names = {key: [entry["name"] for entry in entries] for key, entries in kept.items()}
+    assert names == {"models": ["board"], "snapshots": [], "exposures": ["page"]}

@@ -69,6 +69,10 @@ def test_models(make_project: Callable[..., Project]) -> None:
             "def helper(x):\n    raise ValueError('no way')",
             ["ValueError: no way", "models/broken.py:3 in model", "models/broken.py:6 in helper"],
         ),
+        (
+            "def model(dbt, session):\n    if True:\n        raise SystemExit('bye')\n    return session.table('x')",
+            ["SystemExit: bye", "models/broken.py:3 in model"],
+        ),
         ("def model(dbt, session):\n    return session.table('nosuch')", ["cannot be found", "models/broken.py:2"]),
         (
             "def model(dbt, session):\n    return 1",

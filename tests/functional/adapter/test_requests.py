@@ -111,6 +111,13 @@ def test_unknown_key_and_null(shop: Project) -> None:
     ]
 
 
+def test_any_text(shop: Project) -> None:
+    """dbt reads the rows as YAML, which isn't all JSON."""
+    text = "🙂 é \\ \x7f \t"
+    [answer] = answers(shop, "with_quotes", {**ROW, "sym": text})
+    assert answer["sym"] == text
+
+
 def test_union_and_star_in_window_sql(shop: Project) -> None:
     [answer] = answers(shop, "with_quotes", ROW)
     assert answer == {**ROW, "ts": "2024-03-01 10:00:02.000000", "n": 3, "oldest": 101}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -120,7 +121,7 @@ def run_operation(
         "none",
         "run-operation",
         macro,
-        f"--args={json.dumps(arguments)}",
+        f"--args={_as_yaml(arguments)}",
         *dbt_arguments(options),
     ]
     done = dbtRunner(callbacks=[listen]).invoke(operation)
@@ -128,6 +129,11 @@ def run_operation(
         fail_interrupted()
     if not done.success:
         fail("\n".join([*faults, *([str(done.exception)] if done.exception else [])]))
+
+
+def _as_yaml(arguments: Mapping[str, Any]) -> str:
+    """The arguments as YAML, as dbt reads them: it takes no `\\ud83d\\ude42` of JSON, nor each character as it is."""
+    return re.sub("[^ -~]", lambda one: f"\\U{ord(one[0]):08x}", json.dumps(arguments, ensure_ascii=False))
 
 
 def read_sql(file: str, dialect: str) -> tuple[str, str]:

@@ -89,14 +89,14 @@ class PythonModel(PythonJobHelper):
                 code = compile(compiled_code.lstrip(), path, "exec")
                 with self._models.running(work):
                     exec(code, {"__name__": self._model["name"], "spark": spark})  # noqa: S102 - the user's own model
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # by the latter dbt's thread would end, and dbt wait for it
                 if isinstance(error, DbtDatabaseError) and error.msg == CANCELLED:
                     raise
                 lines = self._model["raw_code"].count("\n") + 1
                 raise DbtRuntimeError(_described(error, path, lines)) from error
 
 
-def _described(error: Exception, path: str, lines: int) -> str:
+def _described(error: Exception | SystemExit, path: str, lines: int) -> str:
     """Message of an error, with its frames in the user's file of `lines` lines, without those of pyspark and dbt."""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg}\n  {path}:{error.lineno}"

@@ -24,6 +24,7 @@ LIST = "sparkstream-build.json"
 """Name of the file that lists the written files, so that the next build can remove them."""
 
 _PATHS = ("model_paths", "seed_paths", "test_paths", "analysis_paths", "snapshot_paths", "macro_paths", "docs_paths")
+_YAML = (".yml", ".yaml")
 _KINDS = ("model", "test", "analysis", "snapshot")
 _OF_TESTS = "sparkstream"
 """The folder of the tests that were generic ones."""
@@ -69,6 +70,7 @@ class Build:
         self._writer = Writer(adapter, self._manifest, as_tables)
         self._texts: dict[Path, str] = {}
         self._absent: set[Path] = set()
+        self._out: set[str] = set()
         self._tests: set[str] = set()
         self._lost_hooks: set[str] = set()
         self.outcome = Outcome()
@@ -90,7 +92,7 @@ class Build:
             if node.package_name != self._config.project_name or node.resource_type not in _KINDS:
                 continue
             if not _is_generic(node):
-                self._absent.add(Path(node.original_file_path))
+                self._drop(node)
             elif self._writer.uses_ours(node):
                 self._tests.add(node.test_metadata.name)
         return self.outcome
@@ -134,7 +136,7 @@ class Build:
             written = self._writer.write(node)
         except Unwritable as error:
             self.outcome.refused[node.name] = str(error)
-            self._absent.add(path)
+            self._drop(node)
             return
         if written.notes:
             self.outcome.notes[node.name] = written.notes
@@ -150,11 +152,19 @@ class Build:
 
     def _leave_out(self, node: Any, why: str) -> None:
         self.outcome.left_out[node.name] = why
-        self._absent.add(Path(node.original_file_path))
+        self._drop(node)
+
+    def _drop(self, node: Any) -> None:
+        path = Path(node.original_file_path)
+        self._out.add(node.unique_id)
+        if path.suffix not in _YAML:  # where a snapshot's entry goes, and what else is there stays
+            self._absent.add(path)
 
     def _drop_dependents(self, nodes: Sequence[Any]) -> None:
         """Leaves out nodes that read a node that isn't written: dbt would refuse the project."""
-        out = {n.unique_id: n.name for n in nodes if Path(n.original_file_path) in self._absent}
+        out = {
+            n.unique_id: n.name for n in nodes if n.unique_id in self._out or Path(n.original_file_path) in self._absent
+        }
         found = True
         while found:
             found = False
@@ -164,6 +174,9 @@ class Build:
                     found = True
                     out[node.unique_id] = node.name
                     self._leave_out(node, f"it reads {', '.join(missing)}")
+        for exposure in self._manifest.exposures.values():
+            if missing := [out[name] for name in exposure.depends_on.nodes if name in out]:
+                self.outcome.left_out[f"{properties.EXPOSURE}{exposure.name}"] = f"it shows {', '.join(missing)}"
 
     def _generic(self, nodes: Sequence[Any]) -> None:
         """Makes generic tests of the package, or with windows, singular tests: all of a name, as YAML has the name."""
@@ -225,7 +238,7 @@ class Build:
 
     def _copied(self, path: Path) -> bytes:
         content = (self._folder / path).read_bytes()
-        if path.suffix in (".yml", ".yaml"):
+        if path.suffix in _YAML:
             without = frozenset(set(self.outcome.refused) | set(self.outcome.left_out))
             text = properties.properties(content.decode("utf-8"), frozenset(self._tests), without)
             return text.encode()

@@ -13,6 +13,8 @@ from dbt.adapters.sparkstream.messages.mistakes import PACKAGES
 from dbt.adapters.sparkstream.streaming import MATERIALIZATION
 from dbt.adapters.sparkstream.streaming.settings import OURS
 
+EXPOSURE = "exposure "
+"""Text before the name of an exposure, which may be a model's, too."""
 _TESTS = ("data_tests", "tests")
 _TREES = ("models", "seeds", "snapshots", "tests", "data_tests", "sources", "analyses")
 _LISTS = ("models", "seeds", "snapshots", "sources", "tables", "columns", "analyses", "data_tests", "tests")
@@ -23,7 +25,8 @@ def properties(text: str, tests: frozenset[str], without: frozenset[str]) -> str
 
     Args:
         tests: names of generic tests that are written as SQL.
-        without: names of models that aren't written; their descriptions and unit tests go with them.
+        without: names of models, snapshots and, behind `EXPOSURE`, exposures that aren't written; descriptions and unit
+            tests of models go with them.
     """
     content = yaml.safe_load(text)
     if not isinstance(content, dict):
@@ -35,9 +38,14 @@ def properties(text: str, tests: frozenset[str], without: frozenset[str]) -> str
 
 
 def _leave_out(content: dict[str, Any], without: frozenset[str]) -> None:
-    for key, name in (("models", "name"), ("unit_tests", "model")):
+    for key, name, before in (
+        ("models", "name", ""),
+        ("unit_tests", "model", ""),
+        ("snapshots", "name", ""),
+        ("exposures", "name", EXPOSURE),
+    ):
         if content.get(key):
-            content[key] = [entry for entry in content[key] if entry.get(name) not in without]
+            content[key] = [entry for entry in content[key] if f"{before}{entry.get(name)}" not in without]
 
 
 def _strip(entry: Any, tests: frozenset[str]) -> None:
