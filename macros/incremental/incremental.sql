@@ -74,7 +74,7 @@
       {%- do sparkstream_overwrite_partitions(fresh, relation) -%}
     {%- elif strategy == 'insert_overwrite' -%}
       {#- Without partitions, all of the table is replaced. -#}
-      {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute='quoted') | join(', ') -%}
+      {%- set columns = sparkstream_values(fresh, relation) -%}
       {%- set built = sparkstream_staging(relation) -%}
       {%- call statement('main') -%}
         {{ create_table_as(False, built, 'select ' ~ columns ~ ' from ' ~ fresh) }}

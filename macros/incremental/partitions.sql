@@ -6,7 +6,7 @@
 
 {#- Replaces the partitions that the rows of `fresh` are in. -#}
 {% macro sparkstream_overwrite_partitions(fresh, relation) %}
-  {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute='quoted') | join(', ') -%}
+  {%- set columns = sparkstream_values(fresh, relation) -%}
   {%- set complete = sparkstream_staging(relation, '__dbt_partitions') -%}
   {%- call statement('partitions') -%}
     {#- CREATE TABLE AS SELECT without partitions shows the table when its rows are in, and its properties with it. -#}

@@ -53,23 +53,31 @@
   {{ return(raw_strategy) }}
 {% endmacro %}
 
+{#- The columns of a table as the query has them. With `append_new_columns`, one that the query doesn't return any more stays, NULL in
+    new rows; dbt-spark asks the query for it. -#}
+{% macro sparkstream_values(source, target) %}
+  {%- set columns = adapter.get_columns_in_relation(target) -%}
+  {%- set given = columns if config.get('on_schema_change') != 'append_new_columns' else adapter.get_columns_in_relation(source) -%}
+  {%- set given, values = given | map(attribute='name') | map('lower') | list, [] -%}
+  {%- for column in columns -%}
+    {%- do values.append(
+      column.quoted if column.name | lower in given else 'cast(null as ' ~ column.data_type ~ ') as ' ~ column.quoted
+    ) -%}
+  {%- endfor -%}
+  {{ return(values | join(', ')) }}
+{% endmacro %}
+
 {% macro dbt_spark_get_incremental_sql(strategy, source, target, existing, unique_key, incremental_predicates) %}
   {%- if strategy == 'append' and config.get('on_schema_change') == 'append_new_columns' -%}
-    {#- A column that the query doesn't return any more stays, NULL in new rows; dbt-spark asks the query for it. -#}
-    {%- set given = adapter.get_columns_in_relation(source) | map(attribute='name') | map('lower') | list -%}
-    {%- set values = [] -%}
-    {%- for column in adapter.get_columns_in_relation(target) -%}
-      {%- do values.append(column.quoted if column.name | lower in given else 'null as ' ~ column.quoted) -%}
-    {%- endfor -%}
     insert into table {{ target }}
-    select {{ values | join(', ') }} from {{ source }}
+    select {{ sparkstream_values(source, target) }} from {{ source }}
   {%- elif strategy == 'append' -%}
     {{ get_insert_into_sql(source, target) }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] and sparkstream_is_logged() -%}
     {#- The statement says it itself, as in dbt-spark's way the session would for all statements to come. -#}
     {%- set option = 'partitionOverwriteMode' if sparkstream_is_delta() else 'overwrite-mode' -%}
     insert overwrite table {{ target }}{{ " with ('" ~ option ~ "' = 'dynamic')" if config.get('partition_by') }}
-    select {{ adapter.get_columns_in_relation(target) | map(attribute='quoted') | join(', ') }} from {{ source }}
+    select {{ sparkstream_values(source, target) }} from {{ source }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] -%}
     {{ get_insert_overwrite_sql(source, target, existing) }}
   {%- elif strategy == 'merge' -%}

@@ -14,7 +14,7 @@
   {%- set complete = sparkstream_staging(relation, '__dbt_partitions') -%}
   {%- call statement('window_replace_compute') -%}
     create table {{ fresh }} using parquet as
-    select {{ columns }} from {{ source }}{{ ' where ' ~ end ~ ' >= ' ~ since if since is not none }}
+    select {{ sparkstream_values(source, relation) }} from {{ source }}{{ ' where ' ~ end ~ ' >= ' ~ since if since is not none }}
   {%- endcall -%}
   {%- call statement('window_replace_complete') -%}
     create table {{ complete }} using parquet

@@ -514,3 +514,33 @@ def test_strategies_say_what_they_need(make_project: Callable[..., Project]) -> 
     told = {result.node.name: str(result.message) for result in project.invoke("run").result.results}
     for name, (_, _, message) in NEEDS.items():
         assert message in told[name]
+
+
+SHRINKING = {
+    "parted": ("insert_overwrite", "partition_by='day'", "select %s, date'2024-01-01' as day"),
+    "whole": ("insert_overwrite", "schema='x'", "select %s, date'2024-01-01' as day"),
+    "windows": (
+        "window_replace",
+        "partition_by='day'",
+        "select window_start, window_end, max(id) as x, %s, date'2024-01-01' as day\n"
+        "from {{ tumble(ref('arriving'), 'ts', '1 day') }} where ts < timestamp_ntz'2024-01-02' group by all",
+    ),
+}
+
+
+def test_a_column_that_goes_is_null_in_new_rows(make_project: Callable[..., Project]) -> None:
+    def models(columns: str) -> dict[str, str]:
+        return {
+            f"models/{name}.sql": INCREMENTAL % (strategy, f", on_schema_change='append_new_columns', {config}")
+            + query % columns
+            for name, (strategy, config, query) in SHRINKING.items()
+        }
+
+    project = make_project({**models("1 as `old one`"), **arriving("arrived <= 2")})
+    project.dbt("run")
+    project.write(models("2 as `new one`"))
+    project.dbt("run")
+    for table in ("{}.parted", "{}_x.whole", "{}.windows"):
+        assert project.rows(f"select `old one`, `new one`, cast(day as string) from {table}") == [
+            (None, 2, "2024-01-01")
+        ]
