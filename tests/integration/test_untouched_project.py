@@ -25,8 +25,8 @@ def _run(target: Target, type_: str, tmp_path_factory: pytest.TempPathFactory) -
         assert done.success, problems(done)
         found[f"{run} rows"] = {table: target.rows(f"select * from {project.schema}.{table}") for table in TABLES}
     project.dbt("compile")
-    sql = (folder / "target" / "compiled").rglob("*.sql")
-    found["sql"] = {path.relative_to(folder).as_posix(): path.read_text() for path in sql}
+    sql = (folder / "target" / "compiled").rglob("*.sql")  # a snapshot has a folder of this name
+    found["sql"] = {path.relative_to(folder).as_posix(): path.read_text() for path in sql if path.is_file()}
     catalog = project.dbt("docs", "generate")
     found["docs"] = {
         node: {name: column.type for name, column in table.columns.items()} for node, table in catalog.nodes.items()
