@@ -47,6 +47,17 @@ def test_stars_and_subqueries_pass_the_mark_on() -> None:
     )
 
 
+def test_columns_are_asked_for_also_where_all_is_sparks() -> None:
+    asked: list[str] = []
+
+    def describe(names: list[str]) -> dict[str, dict[str, str]]:
+        asked.extend(names)
+        return SCHEMA
+
+    text = request_sql(f"SELECT id, max(id) OVER ({ROWS}) AS y FROM t", "spark", ROW, schema=describe)
+    assert asked == ["t"] and flat(f"FROM {RELATION} AS t") in flat(text)
+
+
 def test_columns_that_a_star_leaves_out_stay_out() -> None:
     assert request("select * except (k) from t", "spark") == answer(
         f"select * except (k, __request), __request AS __request from {RELATION} AS t"

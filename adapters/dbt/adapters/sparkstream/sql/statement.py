@@ -364,7 +364,7 @@ class Statement:
         """The tables whose columns matter, as the text names them.
 
         Args:
-            skewed: True if columns of Spark's own frames matter.
+            skewed: True if columns of Spark's own frames matter, too.
         """
         found: dict[str, None] = {}
         for tree in self.trees:

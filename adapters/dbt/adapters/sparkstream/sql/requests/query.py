@@ -55,7 +55,7 @@ def request_sql(
 
     def read() -> tuple[Statement, list[str]]:
         statement = Statement.parse(sql, dialect, whole=True)
-        return statement, statement.tables() if callable(schema) else []
+        return statement, statement.tables(skewed=True) if callable(schema) else []
 
     original, tables = netted(sql, dialect, read)
     known = schema(tables) if callable(schema) else schema
