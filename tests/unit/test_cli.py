@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.cli import main
+from dbt.adapters.sparkstream.cli.common import run_operation
 
 
 def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:
@@ -305,3 +307,20 @@ class TestCompletion:
         command = [sys.executable, "-c", "from dbt.adapters.sparkstream.cli import main; main(prog_name='sparkstream')"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         assert f"_SPARKSTREAM_COMPLETE={shell}_complete" in done.stdout
+
+
+@pytest.mark.parametrize("value", [1e22, "🙂", "\x7f\u2028\n", "null", "2024-01-01", {"a": [None, True, -0.5]}])
+def test_a_macro_gets_each_value_as_it_is(monkeypatch: pytest.MonkeyPatch, value: object) -> None:
+    given: list[str] = []
+
+    class Runner:
+        def __init__(self, callbacks: object) -> None:
+            pass
+
+        def invoke(self, arguments: list[str]) -> object:
+            given.extend(argument.removeprefix("--args=") for argument in arguments if argument.startswith("--args="))
+            return SimpleNamespace(success=True, exception=None)
+
+    monkeypatch.setattr("dbt.cli.main.dbtRunner", Runner)
+    run_operation("macro", {"row": value}, {}, print)
+    assert yaml.safe_load(given[0]) == {"row": value}

@@ -112,7 +112,7 @@ def test_unknown_key_and_null(shop: Project) -> None:
 
 
 def test_any_text(shop: Project) -> None:
-    """dbt reads the rows as YAML, which isn't all JSON."""
+    """dbt reads the rows as YAML, and not all JSON is YAML."""
     text = "🙂 é \\ \x7f \t"
     [answer] = answers(shop, "with_quotes", {**ROW, "sym": text})
     assert answer["sym"] == text
