@@ -341,6 +341,6 @@ def test_a_sum_of_a_group_takes_no_time_unseen() -> None:
 def test_a_window_minus_a_column(dialect: str, window: str) -> None:
     """Spark takes `w - n` for one name."""
     named = translate(f"SELECT max(n) OVER w -n AS x, max(n) OVER w AS y FROM t WINDOW w AS ({window})", dialect)
-    assert named.startswith("SELECT max(n) OVER (w) -n AS x, max(n) OVER w AS y FROM")
+    assert named.startswith("SELECT (max(n) OVER w) -n AS x, max(n) OVER w AS y FROM")
     written = translate(f"SELECT max(n) OVER ({window}) - t.n AS x FROM t", dialect)
-    assert written.startswith("SELECT max(n) OVER (__window) - t.n AS x FROM")
+    assert written.startswith("SELECT (max(n) OVER __window) - t.n AS x FROM")

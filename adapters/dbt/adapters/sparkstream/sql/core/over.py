@@ -65,6 +65,6 @@ def bound(frame: exp.WindowSpec, side: str) -> tuple[int, exp.Expr | None]:
 
 
 def subtracted_from(source: Source, end: int) -> bool:
-    """True if a minus follows a place: Spark reads `w - a` of `sum(x) OVER w - a` as one name, and takes `OVER (w)`."""
+    """True if a minus follows a place: of `sum(x) OVER w - a`, Spark reads `w - a` as one name."""
     behind = source.tokens.at(end - 1) + 1
     return behind < len(source.tokens) and source.tokens[behind].token_type is TokenType.DASH

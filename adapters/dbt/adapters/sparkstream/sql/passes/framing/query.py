@@ -43,9 +43,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, SOURCE
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import AT, BLOCK
 
-_NAMED = re.compile(r"\bOVER (\w+|`(?:[^`]|``)+`)$")
-"""A window that is named, at the end of a call."""
-
 
 class Frames:
     """Edits the SELECTs of a statement that have windows of ours, or LAST JOIN.
@@ -126,7 +123,7 @@ class Lowering:
         text = call_sql(self._evaluation(call))
         if self._plan.inner:
             return self.additions.column(text, call)
-        return _NAMED.sub(r"OVER (\1)", text) if subtracted_from(self._select.source, call.span[1]) else text
+        return f"({text})" if subtracted_from(self._select.source, call.span[1]) else text
 
     def _evaluation(self, call: Call) -> Evaluation:
         return Evaluation(self._select, self._plan.stream_of(call), self.additions, call)
