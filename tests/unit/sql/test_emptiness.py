@@ -94,18 +94,18 @@ def test_what_is_read() -> None:
         f"(select * from db.b where t >= least({edges[0]}, CAST(x AS TIMESTAMP_NTZ))"
         f" and t < CASE WHEN x THEN {edges[1]} ELSE TIMESTAMP_NTZ'2024-01-03 00:00:00' END)"
     )
+    field = f"(select * from db.d where e.at >= {edges[0]} and d.e.at < {edges[1]})"
     unknown = "(select * from db.c where t >= CASE WHEN x THEN TIMESTAMP_NTZ'2024-01-03 00:00:00' END and t < 3)"
 
     def is_empty(read: Read) -> bool:
         reads.append(read)
         return True
 
-    assert gives_nothing(
-        f"select * from {margins} union all select * from {A} union all select * from {by_zone}", is_empty
-    )
+    assert gives_nothing(" union all ".join(f"select * from {one}" for one in (margins, A, by_zone, field)), is_empty)
     assert reads == [
-        Read("`my db`.a", "my ts", datetime(2023, 12, 31, 22), datetime(2024, 1, 3, 1, 30, 0, 500000)),
+        Read("`my db`.a", "`my ts`", datetime(2023, 12, 31, 22), datetime(2024, 1, 3, 1, 30, 0, 500000)),
         Read("db.a", "ts", datetime(2024, 1, 2), datetime(2024, 1, 3)),
         Read("db.b", "t", datetime(2023, 12, 31, 19), datetime(2024, 1, 3, 1, 30, 0, 500000)),
+        Read("db.d", "e.at", datetime(2023, 12, 31, 22), datetime(2024, 1, 3, 1, 30, 0, 500000)),
     ]
     assert not gives_nothing(f"select * from {unknown}", is_empty)

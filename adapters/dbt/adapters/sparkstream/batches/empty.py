@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.sparkstream.sql.core.literals import backticked, unquoted
+from dbt.adapters.sparkstream.sql.core.literals import named
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.sql.passes.emptiness import Read
@@ -62,7 +62,7 @@ class EmptyBatches:
 
         if table is None or not gives_nothing(sql, is_empty):
             return SOME
-        time = unquoted(str(node.config.event_time))
+        time = named(str(node.config.event_time))
         return NONE if is_empty(Read(table, time, start, end)) else GONE
 
     def _has_rows(self, model: str, read: Read, size: timedelta, start: datetime) -> bool:
@@ -85,9 +85,9 @@ class EmptyBatches:
 
     def _with_rows(self, read: Read, size: timedelta, since: datetime | None) -> Sequence[datetime] | None:
         """Hours or days with rows, in order, cut from texts: other functions read a TIMESTAMP_NTZ as an instant."""
-        column, length = backticked(read.column), 13 if size == _HOUR else 10
-        where = f" WHERE {column} >= TIMESTAMP_NTZ'{since}'" if since is not None else ""
-        text = f"substring(CAST(CAST({column} AS TIMESTAMP_NTZ) AS STRING), 1, {length})"
+        length = 13 if size == _HOUR else 10
+        where = f" WHERE {read.column} >= TIMESTAMP_NTZ'{since}'" if since is not None else ""
+        text = f"substring(CAST(CAST({read.column} AS TIMESTAMP_NTZ) AS STRING), 1, {length})"
         try:
             rows = self._rows_of(f"SELECT DISTINCT {text} FROM {read.relation}{where}")
         except DbtDatabaseError:  # such as of a text that is no time; the batch's own query says more

@@ -30,7 +30,7 @@ _GROUPED_AS_A_WHOLE = ("rollup", "cube", "grouping_sets", "all", "totals")
 
 @dataclass(frozen=True)
 class Read:
-    """The rows of a relation that a query reads by a time column; None for no bound on that side."""
+    """The rows of a relation that a query reads by a time, a column or a field as SQL has it; None for no bound."""
 
     relation: str
     column: str
@@ -135,12 +135,19 @@ def _read(select: exp.Select) -> Read | None:
             continue
         edge = _edge(term.expression, min if isinstance(term, exp.GTE) else max)
         if edge is not None:
-            found.setdefault(term.this.name, {})[type(term)] = edge
+            found.setdefault(_time(term.this, table), {})[type(term)] = edge
     if len(found) != 1:
         return None
     [(column, edges)] = found.items()
     name = ".".join(part.sql(dialect="spark") for part in table.parts)
     return Read(name, column, edges.get(exp.GTE), edges.get(exp.LT))
+
+
+def _time(column: exp.Column, table: exp.Table) -> str:
+    """Name of a column without its table's; a field of a struct, `e.at`, has two parts as well."""
+    first, *others = column.parts
+    parts = others if others and first.name.casefold() == table.alias_or_name.casefold() else [first, *others]
+    return ".".join(part.sql(dialect="spark") for part in parts)
 
 
 def _edge(node: exp.Expr, widest: Callable[[list[datetime]], datetime]) -> datetime | None:
