@@ -45,8 +45,8 @@ def test_each_table_is_asked_once() -> None:
     spark = Spark(["2024-01-02", "2024-01-05"], ["2024-01-03", "2024-01-02"])
     assert statuses(spark, 6) == [NONE, SOME, GONE, NONE, SOME, NONE]
     assert spark.asked == [
-        "SELECT DISTINCT substring(CAST(CAST(`ts` AS TIMESTAMP_NTZ) AS STRING), 1, 10) FROM db.bid"
-        " WHERE `ts` >= TIMESTAMP_NTZ'2023-12-31 00:00:00'",
+        "SELECT DISTINCT substring(CAST(CAST(ts AS TIMESTAMP_NTZ) AS STRING), 1, 10) FROM db.bid"
+        " WHERE ts >= TIMESTAMP_NTZ'2023-12-31 00:00:00'",
         "SELECT DISTINCT substring(CAST(CAST(`day` AS TIMESTAMP_NTZ) AS STRING), 1, 10) FROM db.m"
         " WHERE `day` >= TIMESTAMP_NTZ'2023-12-31 00:00:00'",
     ]
