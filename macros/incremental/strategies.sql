@@ -68,11 +68,9 @@
 {% endmacro %}
 
 {% macro dbt_spark_get_incremental_sql(strategy, source, target, existing, unique_key, incremental_predicates) %}
-  {%- if strategy == 'append' and config.get('on_schema_change') == 'append_new_columns' -%}
+  {%- if strategy == 'append' -%}
     insert into table {{ target }}
     select {{ sparkstream_values(source, target) }} from {{ source }}
-  {%- elif strategy == 'append' -%}
-    {{ get_insert_into_sql(source, target) }}
   {%- elif strategy in ['insert_overwrite', 'microbatch'] and sparkstream_is_logged() -%}
     {#- The statement says it itself, as in dbt-spark's way the session would for all statements to come. -#}
     {%- set option = 'partitionOverwriteMode' if sparkstream_is_delta() else 'overwrite-mode' -%}

@@ -162,15 +162,14 @@ class Tokens(list[Token]):
 
 def with_by(given: list[Token]) -> Tokens:
     """The tokens, where GROUP BY and the like are one token also with a comment between their words."""
-    words = (TokenType.VAR, TokenType.PARTITION)
-    lone = [i for i, token in enumerate(given) if token.token_type is words[0] and token.text.upper() == "BY"]
     tokens = Tokens(given)
-    for i in reversed(lone):
-        first, by = given[max(i - 1, 0)], given[i]
-        kind = _BY.get(first.text.upper()) if first.token_type in words else None
-        if kind is not None:
-            text = f"{first.text} {by.text}"
-            tokens[i - 1 : i + 1] = [Token(kind, text, by.line, by.col, first.start, by.end, first.comments)]
+    for i in range(len(given) - 1, 0, -1):
+        first, by = given[i - 1], given[i]
+        if by.token_type is TokenType.VAR and by.text.upper() == "BY":
+            is_word = first.token_type in (TokenType.VAR, TokenType.PARTITION)
+            if is_word and (kind := _BY.get(first.text.upper())):
+                text = f"{first.text} {by.text}"
+                tokens[i - 1 : i + 1] = [Token(kind, text, by.line, by.col, first.start, by.end, first.comments)]
     return tokens
 
 
