@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
+from dbt.adapters.sparkstream.sql.core.literals import unquoted
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, name_of, sources
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Span
 from dbt.adapters.sparkstream.sql.core.writing import Query, Select, UnionAll, parenthesized
@@ -212,7 +213,7 @@ def _owned(select: FramedSelect, loose: list[str]) -> list[str] | None:
     tables = sources(select.select)
     found = []
     for name in loose:
-        owners = [name_of(table) for table in tables if select.resolver.columns(table).find(name.strip("`"))]
+        owners = [name_of(table) for table in tables if select.resolver.columns(table).find(unquoted(name))]
         if len(owners) != 1 or not all(select.resolver.columns(table).complete for table in tables):
             return None
         found.append(f"{owners[0]}.{name} AS {name}")

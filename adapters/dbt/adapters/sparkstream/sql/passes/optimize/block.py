@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
-from dbt.adapters.sparkstream.sql.core.literals import backticked
+from dbt.adapters.sparkstream.sql.core.literals import backticked, unquoted
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, from_item
@@ -158,7 +158,7 @@ def read_aggregate(
         raise NoRule("the query over it doesn't read it alone")
     check_form(select, _READ, "beside the aggregation; put the aggregation in a subquery")
     alias = found[1]
-    names = Names(alias.strip("`"))
+    names = Names(unquoted(alias))
     grouping = read_grouping(select, names, resolver.columns(function), identity)
     aggregate = WindowAggregate(
         source, resolver, select, Block(source, select), function, alias, grouping, streams=streams
@@ -251,7 +251,7 @@ class _ClauseReader:
             argument = arguments[0]
             if isinstance(argument, exp.Star):
                 return f"{name}(1)"
-            if argument.table.casefold() in ("", self._a.alias.strip("`").casefold()):
+            if argument.table.casefold() in ("", unquoted(self._a.alias).casefold()):
                 return f"{name}({argument.name})"
         raise NoRule(f"{self._text(item)} has no name; give it one with AS")
 

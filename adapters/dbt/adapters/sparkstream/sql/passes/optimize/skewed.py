@@ -24,6 +24,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.interval import MICROS
+from dbt.adapters.sparkstream.sql.core.literals import unquoted
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.over import named, parts_of
@@ -229,5 +230,5 @@ class SkewedFrames:
         """Pieces that leave columns out of the stars of a SELECT list."""
         for index, item in enumerate(block.select.expressions):
             of = item.table.casefold() if isinstance(item, exp.Column) else ""
-            if (star := block.star(index)) is not None and (not of or of == alias.strip("`").casefold()):
+            if (star := block.star(index)) is not None and (not of or of == unquoted(alias).casefold()):
                 yield block.without(index, star, hidden)
