@@ -72,7 +72,8 @@
     {%- endcall -%}
     {%- do adapter.drop_relation(built) -%}
   {%- else -%}
-    {%- do adapter.rename_relation(built, relation) -%}
+    {#- Of a table that dbt has made, its cache knows that A and a are one name. -#}
+    {%- do adapter.rename_relation(built, relation.incorporate(dbt_created=true)) -%}
   {%- endif -%}
 {% endmacro %}
 

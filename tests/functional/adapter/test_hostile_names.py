@@ -61,6 +61,9 @@ def shop(make_project: Callable[..., Project]) -> Project:
         {
             **{f"models/{name}.sql": CONFIG % kind + select() for name, kind in kinds.items()},
             "models/schema.yml": json.dumps({"version": 2, "models": models}),
+            "models/LOUD.sql": "{{ config(materialized='table') }}\nselect 1 as id",
+            "models/of_loud.sql": "{% set found = adapter.get_relation(target.database, target.schema, 'LOUD') %}\n"
+            "select '{{ found }}' as name -- {{ ref('LOUD') }}",
             "models/events.sql": EVENTS,
             "models/windows.sql": WINDOWS,
             "seeds/texts.csv": "id,txt\n1,cost ${env:HOME} x\n2,${amount}\n",
@@ -99,6 +102,11 @@ def test_variables_in_texts_stay(shop: Project) -> None:
 def test_names_in_another_case(shop: Project) -> None:
     assert {row[0]: row[2] for row in shop.rows("describe table {}.viewed")}["P"] == TEXT
     assert {(row[0], row[2]) for row in shop.rows("describe table {}.parted_seed")} >= {("Day", TEXT), ("Item", TEXT)}
+
+
+def test_a_model_in_capitals_is_found_in_the_run_that_makes_it(shop: Project) -> None:
+    [(name,)] = shop.rows("select name from {}.of_loud")
+    assert name.lower().endswith(".loud")
 
 
 def test_rows_of_a_seed_in_partitions(shop: Project) -> None:
