@@ -72,8 +72,7 @@
     {%- endcall -%}
     {%- do adapter.drop_relation(built) -%}
   {%- else -%}
-    {#- Of a table that dbt has made, its cache knows that A and a are one name. -#}
-    {%- do adapter.rename_relation(built, relation.incorporate(dbt_created=true)) -%}
+    {%- do adapter.rename_relation(built, relation) -%}
   {%- endif -%}
 {% endmacro %}
 

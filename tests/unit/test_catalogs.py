@@ -40,6 +40,15 @@ def test_names(path: dict[str, Any], name: str) -> None:
     assert str(relation(**path)) == name
 
 
+@pytest.mark.parametrize("name", ["bids", "BIDS", "Bids"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_names_in_another_case(name: str, quoted: bool) -> None:
+    """A catalog lists a table as it was made or in lower case, and dbt looks for it as its model's file is called."""
+    listed = relation(database="Lake", identifier="BIDS").quote(identifier=quoted)
+    assert listed.matches(database="lake", schema="Shop", identifier=name)
+    assert not listed.matches(schema="shop", identifier="bid")
+
+
 def test_parts_of_names() -> None:
     lake = relation(database="lake")
     assert str(lake.include(database=False, schema=False)) == "bids"

@@ -50,9 +50,8 @@ class SparkStreamRelation(SparkRelation):
         return backticked(identifier)
 
     def _is_exactish_match(self, field: ComponentName, value: str) -> bool:
-        if field is ComponentName.Database:  # dbt looks for it in lower case
-            return (self.database or "").lower() == value.lower()
-        return super()._is_exactish_match(field, value)
+        """True if a part of the name is the value in any case, as Spark takes names; dbt looks for it in lower case."""
+        return (self.path.get_part(field) or "").lower() == value.lower()
 
 
 def on_the_wall_clock(edge: datetime) -> str:
