@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.impl import SparkStreamAdapter
+from dbt.adapters.sparkstream.messages.sparkerror import SparkError
 from dbt.adapters.sparkstream.relation import SparkStreamRelation
 from dbt.adapters.sparkstream.spark.namespaces import Namespaces
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
@@ -114,21 +114,52 @@ def test_a_text_that_is_no_name() -> None:
     ("told", "words"),
     [
         ("[SCHEMA_NOT_FOUND] The schema `spark_catalog`.`lak` cannot be found.", "Spark has no catalog lak"),
+        (
+            "Error running query: [SCHEMA_NOT_FOUND] org.apache.spark.sql.catalyst.analysis.NoSuchDatabaseException: "
+            "The schema `spark_catalog`.`lak` cannot be found.",
+            "Spark has no catalog lak",
+        ),
+        ("[CATALOG_NOT_FOUND] The catalog `lak` not found.", "Spark has no catalog lak"),
         ("Something else", "Something else"),
+        # A row's text decides nothing.
+        ("[USER_RAISED_EXCEPTION] [CATALOG_NOT_FOUND] lak", "USER_RAISED_EXCEPTION"),
+        ("[USER_RAISED_EXCEPTION] NoSuchNamespaceException: Namespace does not exist", "USER_RAISED_EXCEPTION"),
     ],
 )
 def test_lists_of_a_catalog_that_is_not_there(told: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Any, name: str, **kwargs: Any) -> None:
-        raise DbtDatabaseError(told)
+        raise SparkError(told)
 
     monkeypatch.setattr(Namespaces, "execute_macro", fails)
     with pytest.raises(Exception, match=words):
         Namespaces.list_schemas(object.__new__(Namespaces), "lak")
 
 
-def test_a_folder_that_is_no_catalog_yet_has_no_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        "org.apache.iceberg.exceptions.NoSuchNamespaceException: Namespace does not exist: ",
+        "(org.apache.iceberg.exceptions.NoSuchNamespaceException) Namespace does not exist: ",
+        "[SCHEMA_NOT_FOUND] The schema `` cannot be found.",
+    ],
+)
+def test_a_folder_that_is_no_catalog_yet_has_no_schemas(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Any, name: str, **kwargs: Any) -> None:
-        raise DbtDatabaseError("org.apache.iceberg.exceptions.NoSuchNamespaceException: Namespace does not exist: ")
+        raise SparkError(told)
 
     monkeypatch.setattr(Namespaces, "execute_macro", fails)
     assert Namespaces.list_schemas(object.__new__(Namespaces), "lake") == []
+
+
+def test_a_catalog_without_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "[MISSING_CATALOG_ABILITY.VIEWS] Catalog `lake` does not support views."
+
+    def fails(self: Any, name: str, **kwargs: Any) -> None:
+        raise SparkError(told)
+
+    monkeypatch.setattr(Namespaces, "execute_macro", fails)
+    lake = relation(database="lake")
+    assert Namespaces._views(object.__new__(Namespaces), lake) == []
+    told = "[USER_RAISED_EXCEPTION] MISSING_CATALOG_ABILITY: it does not support views"
+    with pytest.raises(SparkError, match="USER_RAISED_EXCEPTION"):
+        Namespaces._views(object.__new__(Namespaces), lake)

@@ -6,19 +6,27 @@ is in the catalog that the session is in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.contracts.relation import RelationConfig, RelationType
-from dbt.adapters.spark.impl import SCHEMA_NOT_FOUND_MESSAGES, SparkAdapter
+from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.clients.agate_helper import merge_tables
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.sparkstream.messages.faults import Fault, words_at
+from dbt.adapters.sparkstream.messages.sparkerror import SparkError
 from dbt.adapters.sparkstream.relation import SparkStreamRelation, catalog_of
 
 OWN = "spark_catalog"
 """Spark's own catalog, under the name that it always has."""
+
+_NO_NAMESPACE = "Namespace does not exist"
+"""The beginning of the message of Iceberg's NoSuchNamespaceException."""
+_TAKEN_FOR_SCHEMA = re.compile(r"(?:\[SCHEMA_NOT_FOUND\] )?The schema `spark_catalog`\.")
+"""The beginning of Spark's message about the name of an unknown catalog, with or without the condition."""
 
 
 class Namespaces(SparkAdapter):
@@ -58,8 +66,8 @@ class Namespaces(SparkAdapter):
             return []
         try:
             rows = self.execute_macro("sparkstream_list_views", kwargs={"relation": schema_relation})
-        except DbtRuntimeError as error:
-            if _has_no_views(error) or _is_missing(error):
+        except SparkError as error:
+            if error.fault.condition.startswith("MISSING_CATALOG_ABILITY") or _is_missing(error.fault):
                 return []
             raise
         view = RelationType.View
@@ -78,10 +86,10 @@ class Namespaces(SparkAdapter):
         """
         try:
             schemas: list[str] = super().list_schemas(database)  # type: ignore[arg-type]
-        except DbtRuntimeError as error:
-            if database and _is_unknown(error):
+        except SparkError as error:
+            if database and _is_unknown(error.fault):
                 raise DbtRuntimeError(_unknown(database)) from error
-            if database and _is_missing(error):
+            if database and _is_missing(error.fault):
                 return []  # Iceberg's catalogs in a folder make this with their first schema
             raise
         return schemas
@@ -109,23 +117,16 @@ class Namespaces(SparkAdapter):
         return merge_tables([table for table, _ in found]), [fault for _, faults in found for fault in faults]
 
 
-def _has_text(error: DbtRuntimeError, *texts: str) -> bool:
-    return any(text in str(error.msg) for text in texts)
+def _is_missing(fault: Fault) -> bool:
+    """True if a schema doesn't exist. An error of Iceberg's own has no condition."""
+    words = fault.message[words_at(fault.message) :]
+    return fault.condition == "SCHEMA_NOT_FOUND" or (not fault.condition and words.startswith(_NO_NAMESPACE))
 
 
-def _is_missing(error: DbtRuntimeError) -> bool:
-    """True if Spark's error is that a schema doesn't exist."""
-    return _has_text(error, *SCHEMA_NOT_FOUND_MESSAGES, "Namespace does not exist")
-
-
-def _has_no_views(error: DbtRuntimeError) -> bool:
-    """True if Spark's error is that a catalog has no views."""
-    return _has_text(error, "MISSING_CATALOG_ABILITY", "does not support views", "does not support VIEWS")
-
-
-def _is_unknown(error: DbtRuntimeError) -> bool:
-    """True if Spark's error is about an unknown catalog, whose name Spark may take for a schema's."""
-    return _has_text(error, "[SCHEMA_NOT_FOUND] The schema `spark_catalog`.", "[CATALOG_NOT_FOUND]")
+def _is_unknown(fault: Fault) -> bool:
+    """True if there is no such catalog; Spark may take its name for a schema's."""
+    of_schema = fault.condition == "SCHEMA_NOT_FOUND" and _TAKEN_FOR_SCHEMA.match(fault.message) is not None
+    return of_schema or fault.condition == "CATALOG_NOT_FOUND"
 
 
 def _unknown(database: str) -> str:
