@@ -16,6 +16,7 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.compiling import dbtflags
 from dbt.adapters.sparkstream.compiling.options import Options
 from dbt.adapters.sparkstream.compiling.texts import Texts
 from dbt.adapters.sparkstream.compiling.written import Request, Written
@@ -351,7 +352,7 @@ class SparkStreamConnectionManager(SparkConnectionManager):
     def project(self) -> Path:
         """The folder of the dbt project."""
         root = getattr(self.profile, "project_root", None)
-        return Path(root) if root else _project_of_debug()
+        return Path(root) if root else dbtflags.project()
 
     @property
     def environment(self) -> Environment:
@@ -391,13 +392,3 @@ class SparkStreamConnectionManager(SparkConnectionManager):
         except Exception as error:
             logger.debug(f"Error while running:\n{sql}\n{error}")
             raise SparkError(error) from error
-
-
-def _project_of_debug() -> Path:
-    """The project's folder for `dbt debug`, which doesn't give it to the adapter."""
-    try:
-        from dbt.flags import get_flags
-
-        return Path(get_flags().PROJECT_DIR)
-    except (ImportError, AttributeError, TypeError):
-        return Path.cwd()

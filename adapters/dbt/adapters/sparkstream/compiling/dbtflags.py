@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -33,6 +34,11 @@ def will_need_spark() -> bool:
     if context is None or dbt is None or context.find_root().command is not dbt.cli:
         return False
     return context.info_name not in _WITHOUT_SPARK and context.params.get("populate_cache", True) is not False
+
+
+def project() -> Path:
+    """The project's folder, which `dbt debug` doesn't give to the adapter; the working directory if it isn't known."""
+    return Path(_flag("PROJECT_DIR", None) or Path.cwd())
 
 
 def is_quiet() -> bool:

@@ -5,41 +5,30 @@ Every statement is translated on its way to Spark in any case. Here, people get 
 is still apart from what dbt puts around it.
 
 dbt has no hook for this, so a private method of dbt-core is wrapped. Where a dbt-core has no such method, or doesn't
-call it, all else works without, and a node in another dialect is refused before it runs.
+call it, a node in another dialect is refused before it runs.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Container
 from typing import Any
 
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.sparkstream.messages import mistakes
+from dbt.adapters.sparkstream.wrapping import wrap
 
 METHOD = "_compile_code"
-_MARK = "_translates_windows"
 DIALECT = "sql_dialect"
 """Config with the SQL dialect of a node."""
 
 
 def install() -> None:
     """Wraps dbt-core's method, once, where there is one."""
-    try:
-        from dbt.compilation import Compiler
-    except ImportError:
-        return
-    original = getattr(Compiler, METHOD, None)
-    if original is None or getattr(original, _MARK, False):
-        return
-    wrapper = _translating(original)
-    setattr(wrapper, _MARK, True)
-    setattr(Compiler, METHOD, wrapper)
+    wrap("dbt.compilation", f"Compiler.{METHOD}", _translating)
 
 
 def _translating(original: Any) -> Any:
-    @functools.wraps(original)
     def compile_code(self: Any, node: Any, *args: Any, **kwargs: Any) -> Any:
         from dbt.adapters.factory import get_adapter
 
@@ -47,7 +36,8 @@ def _translating(original: Any) -> Any:
         if adapter.type() != "sparkstream":
             return original(self, node, *args, **kwargs)
         subject = _subject(node, adapter)
-        with adapter.working_on(subject), adapter.connections.texts.compiling() as compiling:
+        texts = adapter.connections.texts
+        with adapter.working_on(subject), texts.compiling() as pieces:
             adapter.finish_overwrite(node)
             try:
                 node = original(self, node, *args, **kwargs)
@@ -55,12 +45,12 @@ def _translating(original: Any) -> Any:
                 macros = list(getattr(adapter.get_macro_resolver(), "macros", {}).values())
                 raise mistakes.placed(error, subject, adapter.connections.project, macros) from error.__cause__
             if node.compiled_code and getattr(node, "language", "sql") == "sql":
-                compiling.is_rendered(node)
+                texts.is_rendered(node, pieces)
                 try:
                     node.compiled_code = _translated(node, subject, adapter)
                 except DbtRuntimeError as error:
                     raise mistakes.placed_config(error, subject, adapter.connections.project) from error.__cause__
-                compiling.is_compiled(node, subject)
+                texts.is_compiled(node, subject)
         adapter.translated.add(node.unique_id)
         return node
 

@@ -34,14 +34,14 @@ class Texts:
         self._of: defaultdict[str, deque[Text]] = defaultdict(lambda: deque(maxlen=_KEPT))
 
     @contextmanager
-    def compiling(self) -> Iterator[_Compiling]:
-        """Records how a node's template is rendered and translated, in this thread."""
+    def compiling(self) -> Iterator[list[list[renderings.Piece]]]:
+        """Records how a node's template is rendered and translated, in this thread; the pieces for `is_rendered`."""
         thread = self._thread
         outer = thread.translations, thread.rendered
         thread.translations, thread.rendered = [], None
         try:
             with renderings.recording() as notes:
-                yield _Compiling(thread, notes, self._of)
+                yield notes
         finally:
             thread.translations, thread.rendered = outer
 
@@ -51,6 +51,21 @@ class Texts:
         if self._thread.translations is not None:
             self._thread.translations.append((sql, found))
         return found.text
+
+    def is_rendered(self, node: Any, notes: list[list[renderings.Piece]]) -> None:
+        """Records the output of a node's template, once Jinja has rendered it from pieces."""
+        self._thread.rendered = renderings.traced(node.raw_code, node.compiled_code, notes)
+
+    def is_compiled(self, node: Any, subject: Any) -> None:
+        """Keeps a node's SQL, once it is translated; the subject is the node in whose file the SQL is."""
+        rendered, recorded = self._thread.rendered, self._thread.translations or []
+        assert rendered is not None
+        sql = node.compiled_code
+        found = [traced for given, traced in recorded if given == rendered.text and traced.text == sql]
+        whole = Traced(sql, ((0, (0, len(rendered.text)), False),))
+        blocks = tuple((given, traced) for given, traced in recorded if given != rendered.text and traced.text != given)
+        translated = found[-1] if found else Traced.same(sql) if sql == rendered.text else whole
+        self._of[node.unique_id].append(Text(subject, rendered, translated, blocks))
 
     def rendered(self, sql: str) -> Traced | None:
         """Rendered SQL of this thread's node, with each piece's place in the template; None for other SQL."""
@@ -106,29 +121,3 @@ class Texts:
         for cte in getattr(node, "extra_ctes", None) or ():
             for text in self._of.get(cte.id, ()):
                 yield text, text.translated.text
-
-
-class _Compiling:
-    """A node that is compiled."""
-
-    def __init__(
-        self, thread: _Thread, notes: list[list[renderings.Piece]], kept: defaultdict[str, deque[Text]]
-    ) -> None:
-        self._thread = thread
-        self._notes = notes
-        self._kept = kept
-
-    def is_rendered(self, node: Any) -> None:
-        """Records the output of the node's template, once Jinja has rendered it."""
-        self._thread.rendered = renderings.traced(node.raw_code, node.compiled_code, self._notes)
-
-    def is_compiled(self, node: Any, subject: Any) -> None:
-        """Keeps the node's SQL, once it is translated; the subject is the node in whose file the SQL is."""
-        rendered, recorded = self._thread.rendered, self._thread.translations or []
-        assert rendered is not None
-        sql = node.compiled_code
-        found = [traced for given, traced in recorded if given == rendered.text and traced.text == sql]
-        whole = Traced(sql, ((0, (0, len(rendered.text)), False),))
-        blocks = tuple((given, traced) for given, traced in recorded if given != rendered.text and traced.text != given)
-        translated = found[-1] if found else Traced.same(sql) if sql == rendered.text else whole
-        self._kept[node.unique_id].append(Text(subject, rendered, translated, blocks))

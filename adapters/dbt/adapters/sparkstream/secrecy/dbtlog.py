@@ -1,18 +1,17 @@
 """Removal of secrets from dbt's output: its logs, its exceptions, and the results of its nodes.
 
-dbt has no public place for that. It has one list of logs, which get each event in turn before other listeners do, one
-function that its exceptions give their messages to, and one that makes a node's result. They are used where they are
-found; without them, all else works.
+dbt has one list of logs, which get each event in turn before other listeners do, one function that its exceptions give
+their messages to, and one that makes a node's result. They are used where they are found; without them, all else works.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
+from dbt.adapters.sparkstream.wrapping import wrap
 
 INTERRUPTED = "Interrupted"
 
@@ -21,8 +20,8 @@ _MARK = "_keeps_secrets"
 
 def install() -> None:
     """Wraps the logs that dbt has now, its exceptions and its results, each once."""
-    _wrap("dbt_common.exceptions.base", "", "scrub_secrets", _scrubbing)
-    _wrap("dbt.task.base", "BaseRunner", "_build_run_result", _resulting)
+    wrap("dbt_common.exceptions.base", "scrub_secrets", _scrubbing)
+    wrap("dbt.task.base", "BaseRunner._build_run_result", _resulting)
     try:
         from dbt_common.events.event_manager_client import get_event_manager
     except ImportError:
@@ -59,37 +58,17 @@ class _Redaction:
 def _redact(message: Any) -> None:
     """Redacts each text of a protobuf message."""
     for field, value in message.ListFields():
-        if field.message_type is not None and field.message_type.GetOptions().map_entry:
-            for key in list(value):
+        is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
+        if isinstance(value, str):
+            setattr(message, field.name, redacted(value))
+        elif not is_map and hasattr(value, "ListFields"):
+            _redact(value)
+        elif is_map or (hasattr(value, "__setitem__") and not isinstance(value, (bytes, dict))):
+            for key in list(value) if is_map else range(len(value)):
                 if isinstance(value[key], str):
                     value[key] = redacted(value[key])
                 elif hasattr(value[key], "ListFields"):
                     _redact(value[key])
-        elif isinstance(value, str):
-            setattr(message, field.name, redacted(value))
-        elif hasattr(value, "ListFields"):
-            _redact(value)
-        elif hasattr(value, "__setitem__") and not isinstance(value, (bytes, dict)):
-            for i, item in enumerate(value):
-                if isinstance(item, str):
-                    value[i] = redacted(item)
-                elif hasattr(item, "ListFields"):
-                    _redact(item)
-
-
-def _wrap(module: str, owner: str, name: str, wrapper: Callable[[Any], Any]) -> None:
-    """Wraps a function of dbt's, once, where there is one."""
-    try:
-        place: Any = __import__(module, fromlist=[name])
-    except ImportError:
-        return
-    place = getattr(place, owner, None) if owner else place
-    original = getattr(place, name, None)
-    if original is None or hasattr(original, _MARK):
-        return
-    wrapped = functools.wraps(original)(wrapper(original))
-    setattr(wrapped, _MARK, True)
-    setattr(place, name, wrapped)
 
 
 def _scrubbing(scrub: Callable[..., Any]) -> Callable[..., Any]:
