@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from jinja2.compiler import CodeGenerator
 
-from dbt.adapters.sparkstream.compiling.templating import LEXER
+from dbt.adapters.sparkstream.compiling.templating import located
 from dbt.adapters.sparkstream.sql.core.traced import Span, Traced
 
 Piece = tuple[str, int]
@@ -119,14 +119,10 @@ class _Part:
 
 
 def _parts(template: str) -> Iterator[_Part]:
-    at = begin = first = 0
+    begin = first = 0
     closing: list[tuple[str, int, int]] = []  # blocks around, whose output is a piece of theirs
     opened = ""
-    for line, kind, text in LEXER.lex(template):
-        # The lexer leaves out blanks around `{%-`; what it gives is in the template in the same order.
-        found = template.find(text, at) if text else at
-        if found < 0:
-            return
+    for found, line, kind, text in located(template):
         at = found + len(text)
         if kind == "data" and not closing:
             yield _Part(line, line, (found, at), text)

@@ -13,6 +13,18 @@ LEXER = jinja2.Environment(extensions=["jinja2.ext.do"])  # noqa: S701 - reads t
 Token = TypeVar("Token", bound="tuple[Any, ...]")
 
 
+def located(template: str) -> Iterator[tuple[int, int, str, str]]:
+    """The tokens of a template: offset, line, kind and text of each; up to a token that isn't found."""
+    at = 0
+    for line, kind, text in LEXER.lex(template):
+        # The lexer leaves out blanks around `{%-`; what it gives is in the template in the same order.
+        start = template.find(text, at) if text else at
+        if start < 0:
+            return
+        yield start, line, kind, text
+        at = start + len(text)
+
+
 def split_arguments(tokens: Iterable[Token]) -> Iterator[list[Token]]:
     """The arguments of a call, up to its closing parenthesis, each as tokens; after a last comma, one is empty.
 

@@ -16,7 +16,7 @@ import jinja2
 import yaml
 from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.sparkstream.compiling.templating import LEXER, split_arguments
+from dbt.adapters.sparkstream.compiling.templating import LEXER, located, split_arguments
 from dbt.adapters.sparkstream.messages.places import line_of, read
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.near import did_you_mean
@@ -158,9 +158,11 @@ def _placed_in_yaml(error: DbtRuntimeError, node: Any, project: Path, test: str)
 
 
 def _described(error: DbtRuntimeError, node: Any, project: Path, spot: tuple[int, int] | None) -> DbtRuntimeError:
-    where = _in_template(node, project, spot)
-    if where:
-        _describe(error, node, *where)
+    """An error, with the place of a spot of its node's template, where the node's file has the template."""
+    text = read(project / node.original_file_path)
+    start = text.find(node.raw_code)  # dbt cuts blank lines, and what is around a snapshot
+    if spot is not None and start >= 0:
+        _describe(error, node, start + spot[0], spot[1], text)
     return error
 
 
@@ -200,16 +202,6 @@ def _describe(error: DbtRuntimeError, node: Any, at: int, width: int, text: str)
     error.msg = f"{described}\n{hint}" if hint else described
 
 
-def _in_template(node: Any, project: Path, spot: tuple[int, int] | None) -> tuple[int, int, str] | None:
-    """A spot of a node's template in its file, and the file's text.
-
-    dbt cuts blank lines, and what is around a snapshot.
-    """
-    text = read(project / node.original_file_path)
-    start = text.find(node.raw_code)
-    return None if spot is None or start < 0 else (start + spot[0], spot[1], text)
-
-
 def _spot(template: str, macro: Any, argument: str | None, message: str) -> tuple[int, int] | None:
     """Place and length of a mistake in a template: an argument or the macro's name; None if it isn't certain."""
     names, fault = _signature(macro), message.split("\n", 1)[0]
@@ -239,19 +231,14 @@ def _signature(macro: Any) -> list[str]:
 
 def _tokens(template: str) -> Iterator[tuple[int, str, str]]:
     """The tokens within a template's Jinja, each with its place in characters."""
-    at, inside = 0, False
-    for _, kind, text in LEXER.lex(template):
-        # The lexer leaves out blanks around `{%-`; what it gives stands in the template in the same order.
-        begins = template.find(text, at) if text else at
-        if begins < 0:
-            return
+    inside = False
+    for start, _, kind, text in located(template):
         if kind in ("variable_begin", "block_begin"):
             inside = True
         elif kind in ("variable_end", "block_end"):
             inside = False
         elif inside and kind != "whitespace":
-            yield begins, kind, text
-        at = begins + len(text)
+            yield start, kind, text
 
 
 def _calls(template: str, macro: str, names: Sequence[str]) -> Iterator[Call]:
