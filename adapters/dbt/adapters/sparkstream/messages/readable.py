@@ -31,106 +31,62 @@ _NO_KAFKA = (
     "this Spark lacks its connector to Kafka, org.apache.spark:spark-sql-kafka-0-10_2.13, of its own version:\n"
     "  with method: session write spark.jars.packages to server_side_parameters; else start the server with it"
 )
+_NO_TIME = (
+    "Flink's TIME needs Spark 4.3 and spark.sql.timeType.enabled: write the time of day as a text, "
+    "DATE_FORMAT(ts, 'HH:mm:ss')"
+)
 _RESERVED = "anti|cross|except|full|inner|intersect|join|lateral|left|minus|natural|on|right|semi|union|using"
 """Words that Spark doesn't take as the alias of a table."""
-_HINTS_OF_CONDITIONS = [
-    (re.compile(r"\[DATA_SOURCE_NOT_FOUND\] Failed to find the data source: kafka"), _NO_KAFKA),
-    (
-        re.compile(r"\[REQUIRES_SINGLE_PART_NAMESPACE\]"),
-        _NO_CATALOG,
-    ),
-    (
-        re.compile(r"\[UNSUPPORTED_TIME_TYPE\]"),
-        "TIME needs Spark 4.3 and a setting: write spark.sql.timeType.enabled: true to server_side_parameters",
-    ),
-    (
-        re.compile(
-            r'\[UNSUPPORTED_DATATYPE\] Unsupported data type "TIME\b'
-            r'|\[DATATYPE_MISMATCH\.CAST_[^\n]{0,2000}? cannot cast "TIMESTAMP(_NTZ)?" to "TIME\('
-            r"|\[UNRESOLVED_ROUTINE\] Cannot resolve routine `CURRENT_TIME`"
-        ),
-        "Flink's TIME needs Spark 4.3 and spark.sql.timeType.enabled: write the time of day as a text, "
-        "DATE_FORMAT(ts, 'HH:mm:ss')",
-    ),
-    (
-        re.compile(r'\[MISSING_AGGREGATION\][^\n]{0,2000}?"window_(start|end|time)"'),
-        "write group by window_start, window_end, and then what else stands beside the aggregates, such as a key",
-    ),
-    (
-        re.compile(r'\[MISSING_AGGREGATION\] The non-aggregating expression "(?!window_(start|end|time)")'),
-        "write group by ... and this column, or an aggregate such as max(column)",
-    ),
-    (re.compile(r"\[AMBIGUOUS_REFERENCE\]"), "write the table before the column, such as t.id"),
-    (
-        re.compile(r"\[DATATYPE_MISMATCH\.(UNEXPECTED_INPUT_TYPE|BINARY_OP_DIFF_TYPES|DATA_DIFF_TYPES)\]"),
-        "write cast(... as the type that it takes)",
-    ),
-    (re.compile(r"\[DATATYPE_MISMATCH\.FILTER_NOT_BOOLEAN\]"), "compare it with something, as in x > 0"),
-    (re.compile(r"\[QUALIFY_REQUIRES_WINDOW_FUNCTION\]"), "write where, or having for an aggregate"),
-    (re.compile(r"\[INVALID_WHERE_CONDITION\]"), "write having for an aggregate, or qualify for a window function"),
-    (
-        re.compile(r"\[WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE\]"),
-        "write qualify, or compute it in a subquery and filter around it",
-    ),
-    (re.compile(r"\[GROUP_BY_AGGREGATE\]"), "write the columns alone, and having for a condition on the aggregate"),
-    (
-        re.compile(r"\[UNSUPPORTED_EXPR_FOR_OPERATOR\] The query operator Sort "),
-        "select it under a name, and write order by with the name",
-    ),
-    (
-        re.compile(rf"\[PARSE_SYNTAX_ERROR\] Syntax error at or near '({_RESERVED})'", re.IGNORECASE),
-        "where this word is a name, write it in backticks",
-    ),
-    (
-        re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve routine `(?!CURRENT_TIME`)"),
-        "write one of Spark's; sql_dialect in the config, such as 'flink', adds those of that system",
-    ),
-    (re.compile(r"\[NUM_COLUMNS_MISMATCH\]"), "select as many columns on both sides"),
-    (
-        re.compile(r"\[MISSING_GROUP_BY\]"),
-        "write group by with what stands beside the aggregate, such as group by window_start, window_end",
-    ),
-    (
-        re.compile(r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot"),
-        "for a model, seed or snapshot of the project write {{ ref('name') }}",
-    ),
-    (
-        re.compile(r"\[INVALID_TEMP_OBJ_REFERENCE\][^\n]{0,2000}?`sparkstream_[0-9a-f]{20}`"),
-        "it reads a source with meta: stream:, which is no table, and a view can't: write materialized='table'",
-    ),
-    (
-        re.compile(r"\[LOCATION_ALREADY_EXISTS\]"),
-        "files lie where the table is to lie, and no table has them: look at them, and move or remove the folder",
-    ),
-]
+_HINTS_OF_CONDITIONS = {
+    r"\[DATA_SOURCE_NOT_FOUND\] Failed to find the data source: kafka": _NO_KAFKA,
+    r"\[REQUIRES_SINGLE_PART_NAMESPACE\]": _NO_CATALOG,
+    r"\[UNSUPPORTED_TIME_TYPE\]": "TIME needs Spark 4.3 and a setting: "
+    "write spark.sql.timeType.enabled: true to server_side_parameters",
+    r'\[UNSUPPORTED_DATATYPE\] Unsupported data type "TIME\b': _NO_TIME,
+    r'\[DATATYPE_MISMATCH\.CAST_[^\n]{0,2000}? cannot cast "TIMESTAMP(_NTZ)?" to "TIME\(': _NO_TIME,
+    r"\[UNRESOLVED_ROUTINE\] Cannot resolve routine `CURRENT_TIME`": _NO_TIME,
+    r'\[MISSING_AGGREGATION\][^\n]{0,2000}?"window_(start|end|time)"': "write group by window_start, window_end, and "
+    "then what else stands beside the aggregates, such as a key",
+    r'\[MISSING_AGGREGATION\] The non-aggregating expression "(?!window_(start|end|time)")': "write group by ... and "
+    "this column, or an aggregate such as max(column)",
+    r"\[AMBIGUOUS_REFERENCE\]": "write the table before the column, such as t.id",
+    r"\[DATATYPE_MISMATCH\.(UNEXPECTED_INPUT_TYPE|BINARY_OP_DIFF_TYPES|DATA_DIFF_TYPES)\]": "write cast(... as the "
+    "type that it takes)",
+    r"\[DATATYPE_MISMATCH\.FILTER_NOT_BOOLEAN\]": "compare it with something, as in x > 0",
+    r"\[QUALIFY_REQUIRES_WINDOW_FUNCTION\]": "write where, or having for an aggregate",
+    r"\[INVALID_WHERE_CONDITION\]": "write having for an aggregate, or qualify for a window function",
+    r"\[WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE\]": "write qualify, or compute it in a subquery and filter around it",
+    r"\[GROUP_BY_AGGREGATE\]": "write the columns alone, and having for a condition on the aggregate",
+    r"\[UNSUPPORTED_EXPR_FOR_OPERATOR\] The query operator Sort ": "select it under a name, and write order by with "
+    "the name",
+    rf"\[PARSE_SYNTAX_ERROR\] Syntax error at or near '(?i:{_RESERVED})'": "where this word is a name, write it in "
+    "backticks",
+    r"\[UNRESOLVED_ROUTINE\] Cannot resolve routine `(?!CURRENT_TIME`)": "write one of Spark's; sql_dialect in the "
+    "config, such as 'flink', adds those of that system",
+    r"\[NUM_COLUMNS_MISMATCH\]": "select as many columns on both sides",
+    r"\[MISSING_GROUP_BY\]": "write group by with what stands beside the aggregate, "
+    "such as group by window_start, window_end",
+    r"\[TABLE_OR_VIEW_NOT_FOUND\] The table or view `[^`]+` cannot": "for a model, seed or snapshot of the project "
+    "write {{ ref('name') }}",
+    r"\[INVALID_TEMP_OBJ_REFERENCE\][^\n]{0,2000}?`sparkstream_[0-9a-f]{20}`": "it reads a source with meta: stream:, "
+    "which is no table, and a view can't: write materialized='table'",
+    r"\[LOCATION_ALREADY_EXISTS\]": "files lie where the table is to lie, and no table has them: look at them, and "
+    "move or remove the folder",
+}
 """The beginning of a message with a condition -> the hint on it in a dbt project with windows."""
-_HINTS_OF_OTHERS = [
-    (
-        re.compile(r"Answer from Java side is empty|Error while sending or receiving"),
-        "the Spark in this process has ended; .sparkstream/session/spark.log says why",
-    ),
-    (
-        re.compile(NO_WORKER),
-        "the server starts a Python process for this, and after ten seconds it had not imported pyspark:\n"
-        "  the machine is busy. Run fewer models at a time (--threads 1), or try again later: dbt retry\n"
-        "  if it is never in time, look at the Python that the server starts: `sparkstream server status` names it",
-    ),
-    (
-        re.compile(r"[Ff]ailed to find (the )?data source: kafka"),
-        _NO_KAFKA,
-    ),
-    (
-        re.compile(r"Not enough memory to continue external sort|Resources exhausted: "),
-        "Comet's memory is too small: write a larger spark.memory.offHeap.size to server_side_parameters\n"
-        "  (method: session), or to --conf where the server starts",
-    ),
-    (re.compile(r"Nested databases are not supported by v1 session catalog"), _NO_CATALOG),
-    (
-        re.compile(r"(Creating|Replacing) a view is not supported by catalog"),
-        "this catalog has no views: write materialized='table' or 'ephemeral' in the config,\n"
-        "  or database='spark_catalog'",
-    ),
-]
+_HINTS_OF_OTHERS = {
+    r"Answer from Java side is empty|Error while sending or receiving": "the Spark in this process has ended; "
+    ".sparkstream/session/spark.log says why",
+    NO_WORKER: "the server starts a Python process for this, and after ten seconds it had not imported pyspark:\n"
+    "  the machine is busy. Run fewer models at a time (--threads 1), or try again later: dbt retry\n"
+    "  if it is never in time, look at the Python that the server starts: `sparkstream server status` names it",
+    r"[Ff]ailed to find (the )?data source: kafka": _NO_KAFKA,
+    r"Not enough memory to continue external sort|Resources exhausted: ": "Comet's memory is too small: write a larger "
+    "spark.memory.offHeap.size to server_side_parameters\n  (method: session), or to --conf where the server starts",
+    r"Nested databases are not supported by v1 session catalog": _NO_CATALOG,
+    r"(Creating|Replacing) a view is not supported by catalog": "this catalog has no views: write "
+    "materialized='table' or 'ephemeral' in the config,\n  or database='spark_catalog'",
+}
 """The beginning of a message without a condition, after all that py4j and Spark put before it -> its hint."""
 _SUGGESTED = " Did you mean one of the following? ["
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
@@ -157,11 +113,11 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
     text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
     text = _without_ours(_without_plan(text, fault.condition).strip())
     if fault.condition and text.startswith("["):
-        found = [hint for pattern, hint in _HINTS_OF_CONDITIONS if pattern.match(text)]
+        found = [hint for begins, hint in _HINTS_OF_CONDITIONS.items() if re.match(begins, text)]
     else:
         text = _unwritable(_of_call(text))
-        start = words_at(text)
-        found = [hint for pattern, hint in _HINTS_OF_OTHERS if pattern.match(text, start)]
+        words = text[words_at(text) :]
+        found = [hint for begins, hint in _HINTS_OF_OTHERS.items() if re.match(begins, words)]
     if place is not None:
         return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
