@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-_OPENING = ("{{", "{%", "{#")
+_OPENING = re.compile(r"\{[{%#]|\{\Z")
+"""Text that begins Jinja; a brace at the end would, together with what comes behind it."""
 _RENDERED = re.compile(r"\{[{%#]|\r|\n\Z")
 """Parts of a text of YAML that Jinja changes."""
 
@@ -60,19 +61,7 @@ def variables_in(content: Any) -> Iterator[Variable]:
 
 def jinja_text(text: str) -> str:
     """A text for a model's SQL, escaped so that dbt reads no Jinja in it."""
-    return "".join(_pieces(text)) if "{" in text else text
-
-
-def _pieces(text: str) -> Iterator[str]:
-    at = 0
-    while (brace := text.find("{", at)) >= 0:
-        two = text[brace : brace + 2]
-        # A brace at the end would open Jinja together with what comes behind it.
-        escaped = two in _OPENING or len(two) == 1
-        yield text[at:brace]
-        yield "{{ '" + two + "' }}" if escaped else "{"
-        at = brace + (len(two) if escaped else 1)
-    yield text[at:]
+    return _OPENING.sub(lambda found: "{{ '" + found[0] + "' }}", text)
 
 
 def jinja_value(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import chain, count
 from urllib.parse import urlsplit
 
 from dbt.adapters.sparkstream.flinkscript.escapes import Variable
@@ -58,7 +58,7 @@ _SETTINGS = (
 """Beginnings of the names of settings that hold no secret."""
 
 _JDBC = re.compile(r"jdbc:(?:\w+:){1,2}//[\w.,:\[\]-]+(?:/[\w.$-]*)?", re.ASCII)
-_PAIR = re.compile(r"'([^'\n]{1,200})'\s{0,20}=\s{0,20}'")
+_PAIR = re.compile(r"('([^'\n]{1,200})'\s{0,20}=\s{0,20}')((?:[^']|'')*)")
 
 
 def is_harmless(option: str, value: str) -> bool:
@@ -103,17 +103,12 @@ def without_login(url: str) -> str:
 
 def without_pairs(text: str) -> str:
     """A comment without the values of the options in it, such as `'password' = '...'`, but for harmless ones."""
-    pieces, at = [], 0
-    while pair := _PAIR.search(text, at):
-        end = pair.end()
-        while (quote := text.find("'", end)) >= 0 and text.startswith("''", quote):
-            end = quote + 2
-        end = len(text) if quote < 0 else quote
-        value = text[pair.end() : end].replace("''", "'")
-        shown = is_harmless(pair[1], value) or is_harmless_setting(pair[1], value)
-        pieces += [text[at : pair.end()], text[pair.end() : end] if shown else HIDDEN]
-        at = end
-    return "".join([*pieces, text[at:]])
+
+    def shown(pair: re.Match[str]) -> str:
+        key, value = pair[2], pair[3].replace("''", "'")
+        return pair[0] if is_harmless(key, value) or is_harmless_setting(key, value) else f"{pair[1]}{HIDDEN}"
+
+    return _PAIR.sub(shown, text)
 
 
 class Variables:
@@ -124,11 +119,10 @@ class Variables:
 
     def of_option(self, table: str, option: str, value: str) -> Variable:
         """The variable of an option of a table, such as `KAFKA_SASL_JAAS_CONFIG` or `TABLE_CLICKS_PATH`."""
-        name = f"TABLE_{table}_{option}"
-        if option.startswith(PROPERTIES):
-            of_client = f"KAFKA_{option.removeprefix(PROPERTIES)}"
-            return self._variable(option, value, of_client, f"TABLE_{table}_{of_client}")
-        return self._variable(option, value, name)
+        if not option.startswith(PROPERTIES):
+            return self._variable(option, value, f"TABLE_{table}_{option}")
+        of_client = f"KAFKA_{option.removeprefix(PROPERTIES)}"
+        return self._variable(option, value, of_client, f"TABLE_{table}_{of_client}")
 
     def of_setting(self, key: str, value: str) -> Variable:
         """The variable of a setting, such as `SETTING_PIPELINE_NAME`."""
@@ -136,15 +130,7 @@ class Variables:
 
     def _variable(self, option: str, value: str, *names: str) -> Variable:
         if (option, value) not in self._names:
-            free = (name for name in self._candidates(names) if name not in self._names.values())
-            self._names[option, value] = next(free)
+            clean = ["".join(c if c.isascii() and c.isalnum() else "_" for c in name.upper()) for name in names]
+            candidates = chain(clean, (f"{clean[-1]}_{number}" for number in count(2)))
+            self._names[option, value] = next(name for name in candidates if name not in self._names.values())
         return Variable(self._names[option, value], option)
-
-    @staticmethod
-    def _candidates(names: tuple[str, ...]) -> Iterator[str]:
-        clean = ["".join(c if c.isascii() and c.isalnum() else "_" for c in name.upper()) for name in names]
-        yield from clean
-        number = 1
-        while True:
-            number += 1
-            yield f"{clean[-1]}_{number}"

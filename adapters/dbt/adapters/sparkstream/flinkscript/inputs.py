@@ -18,11 +18,11 @@ from dbt.adapters.sparkstream.flinkscript.escapes import (
     markdown_code,
     markdown_text,
 )
-from dbt.adapters.sparkstream.flinkscript.formats import csv_options
 from dbt.adapters.sparkstream.flinkscript.hidden import HIDDEN
 from dbt.adapters.sparkstream.flinkscript.kafka import KAFKA, UPSERT, Topic, read_from
 from dbt.adapters.sparkstream.flinkscript.readings import BROKEN, Reading, reading_of
 from dbt.adapters.sparkstream.flinkscript.tables import ColumnDefinition, TableDefinition
+from dbt.adapters.sparkstream.flinkscript.values import csv_options
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 
 SMALLEST = 1_000_000
@@ -153,7 +153,7 @@ def input_of(table: TableDefinition, folder: Path) -> Input:
         options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": BROKEN}
     location: str | Variable | None = path
     seed, relative = None, False
-    if isinstance(path, str) and "://" not in (written := _local(path)):
+    if isinstance(path, str) and "://" not in (written := re.sub(r"\Afile:(//)?", "", path)):
         local = folder / written
         relative = not Path(written).is_absolute()
         location = written.removeprefix("./") if relative else written
@@ -194,14 +194,6 @@ def _setup(table: TableDefinition) -> str:
             return f"WITH has no path; {said}"
         return f"not a format that Spark reads ({markdown_text(table.options.get('format', 'none'))}); {said}"
     return said
-
-
-def _local(path: str) -> str:
-    """A path without `file:`."""
-    for scheme in ("file://", "file:"):
-        if path.startswith(scheme):
-            return path.removeprefix(scheme)
-    return path
 
 
 def _seed(table: TableDefinition, path: Path) -> str | None:

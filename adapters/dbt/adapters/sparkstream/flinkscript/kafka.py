@@ -34,14 +34,8 @@ OFFSET, DELETED = "kafka_offset", "kafka_deleted"
 _NOT_SPARKS = ("bootstrap.servers", "group.id", "auto.offset.reset", "client.id.prefix")
 """Properties of Flink's client that Spark has no use for, or that have a place of their own."""
 
-_METADATA = {
-    "topic": "topic",
-    "partition": "partition",
-    "offset": "offset",
-    "timestamp": "timestamp",
-    "headers": "headers",
-}
-"""Metadata key of Flink -> column of Spark's source; `headers` is a list of pairs there, and a map in Flink."""
+_METADATA = ("topic", "partition", "offset", "timestamp", "headers")
+"""Metadata of Flink, named as Spark's source has it; `headers` is a list of pairs there, and a map in Flink."""
 
 _EARLIEST = {"startingOffsets": "earliest"}
 _CHANGES_NOTES = (
@@ -257,14 +251,11 @@ def _metadata(column: ColumnDefinition, prefix: str, of_values: Mapping[str, str
     key = column.metadata or ""
     if key in of_values:
         return _as(f"CAST({of_values[key]} AS {column.type})", column)
-    found = _METADATA.get(key)
-    if found is None:
+    if key not in _METADATA:
         notes.append(f"{markdown_text(column.name)} is NULL: Spark doesn't know {markdown_code(key)} of a record")
-        return f"CAST(NULL AS {column.type}) AS {named(column.name)}"
-    value = f"{prefix}{found}"
-    if found == "headers":
-        value = f"map_from_entries({value})"
-    return f"CAST({value} AS {column.type}) AS {named(column.name)}"
+        return _as(f"CAST(NULL AS {column.type})", column)
+    value = f"map_from_entries({prefix}{key})" if key == "headers" else f"{prefix}{key}"
+    return _as(f"CAST({value} AS {column.type})", column)
 
 
 def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str], keys: Sequence[str]) -> str:
@@ -276,12 +267,12 @@ def _key(column: ColumnDefinition, prefix: str, options: Mapping[str, str], keys
         read = reading(kind, {k.removeprefix("key."): v for k, v in options.items()}, in_files=False)
         schema = string_literal(f"{named(name)} {read.stored(column.type or '')}")
         value = f"from_json({text}, {schema}).{named(name)}"
-        return f"{read.converted(value, column.name, column.type or '')} AS {named(column.name)}"
+        return _as(read.converted(value, column.name, column.type or ""), column)
     if kind == "csv":
         fields = ", ".join(f"f{number} STRING" for number in range(len(keys)))
         at = keys.index(column.name)
-        return f"CAST(from_csv({text}, '{fields}').f{at} AS {column.type}) AS {named(column.name)}"
-    return f"{text if column.type == 'string' else f'CAST({text} AS {column.type})'} AS {named(column.name)}"
+        return _as(f"CAST(from_csv({text}, '{fields}').f{at} AS {column.type})", column)
+    return _as(text if column.type == "string" else f"CAST({text} AS {column.type})", column)
 
 
 def _as(item: str, column: ColumnDefinition) -> str:

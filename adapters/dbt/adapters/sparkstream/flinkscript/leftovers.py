@@ -78,10 +78,7 @@ _STATEMENTS: dict[tuple[str, ...], tuple[str, str]] = {
     ("STOP", "JOB"): ("dbt's runs end by themselves", "nothing"),
     ("COMPILE", "PLAN"): ("Spark plans again in each run", "nothing"),
     ("EXECUTE", "PLAN"): ("Spark plans again in each run", "a model with the query of the plan"),
-    ("QUIT",): ("it is of Flink's client", "nothing"),
-    ("EXIT",): ("it is of Flink's client", "nothing"),
-    ("CLEAR",): ("it is of Flink's client", "nothing"),
-    ("HELP",): ("it is of Flink's client", "nothing"),
+    **dict.fromkeys((("QUIT",), ("EXIT",), ("CLEAR",), ("HELP",)), ("it is of Flink's client", "nothing")),
     ("SOURCE",): ("it runs another script", "`sparkstream import flink` with that script, too"),
 }
 

@@ -101,7 +101,7 @@ class Project:
         self._settings = {_SPARK[key]: value for key, value in job.settings.items() if key in _SPARK}
         self.variables: dict[Variable, list[str]] = {}
         self.files = dict(self._written(folder))
-        self.files["README.md"] = readme(self, file.name)
+        self.files["README.md"] = readme(self.name, file.name, made, self.leftovers, self.variables)
 
     @property
     def disabled(self) -> list[Model]:
@@ -188,12 +188,9 @@ class Project:
         }
 
     def _source(self, source: Source) -> dict[str, Any]:
-        entry: dict[str, Any] = {"name": source.node}
         table, given = source.table, source.input
         if table is None or given is None:
-            return {**entry, "description": "The script doesn't define this table."}
-        if said := description(table):
-            entry["description"] = said
+            return _entry(source.node, description="The script doesn't define this table.")
         meta: dict[str, Any] = {"format": given.format}
         if given.location is not None:
             meta["location"] = given.place
@@ -206,7 +203,7 @@ class Project:
         if table.watermark and table.watermark.column in (name for name, _, _ in typed):
             config["event_time"] = table.watermark.column
         self._used(f"`models/inputs.yml`, table `{source.node}`", config)
-        return {**entry, "config": config, "columns": _columns(given.stored)}
+        return _entry(source.node, description=description(table), config=config, columns=_columns(given.stored))
 
 
 def _project_name(stem: str) -> str:
@@ -214,16 +211,13 @@ def _project_name(stem: str) -> str:
     return clean if name_fault(clean) is None else f"job_{clean}"
 
 
+def _entry(name: str, **keys: Any) -> dict[str, Any]:
+    """An entry of YAML with the keys that hold something."""
+    return {"name": name, **{key: value for key, value in keys.items() if value}}
+
+
 def _columns(columns: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
-    found = []
-    for name, type_, comment in columns:
-        entry: dict[str, Any] = {"name": name}
-        if type_:
-            entry["data_type"] = type_
-        if comment:
-            entry["description"] = comment
-        found.append(entry)
-    return found
+    return [_entry(name, data_type=type_, description=comment) for name, type_, comment in columns]
 
 
 def _seed(seed: Source) -> dict[str, Any]:
@@ -232,19 +226,12 @@ def _seed(seed: Source) -> dict[str, Any]:
     config: dict[str, Any] = {"column_types": {name: type_ for name, type_, _ in seed.input.columns}}
     if seed.table.watermark:
         config["event_time"] = seed.table.watermark.column
-    entry: dict[str, Any] = {"name": seed.node}
-    if said := description(seed.table):
-        entry["description"] = said
-    return {**entry, "config": config, "columns": _columns(seed.input.columns)}
+    columns = _columns(seed.input.columns)
+    return _entry(seed.node, description=description(seed.table), config=config, columns=columns)
 
 
 def _properties(model: Model) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": model.node}
-    if model.description:
-        entry["description"] = model.description
-    if model.columns:
-        entry["columns"] = _columns(model.columns)
-    return entry
+    return _entry(model.node, description=model.description, columns=_columns(model.columns))
 
 
 def _model(model: Model) -> str:

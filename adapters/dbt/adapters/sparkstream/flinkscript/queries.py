@@ -12,7 +12,7 @@ from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.flinkscript.escapes import jinja_text
 from dbt.adapters.sparkstream.flinkscript.job import Query, full_name
-from dbt.adapters.sparkstream.flinkscript.script import comments
+from dbt.adapters.sparkstream.flinkscript.script import COMMENT
 from dbt.adapters.sparkstream.flinkscript.tables import Name
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, find_cte
@@ -42,7 +42,7 @@ class Text:
         return Text(self.jinja + other.jinja, self.plain + other.plain)
 
 
-_BLANK = re.compile(r"(?:\s|--[^\n]*|/\*(?s:.*?)\*/)*")
+_BLANK = re.compile(rf"(?:\s|{COMMENT.pattern})*")
 _WORDS = frozenset(keyword.split()[0] for keyword in Flink.Tokenizer.KEYWORDS)
 
 
@@ -131,8 +131,7 @@ class Parsed:
         self.proctimes = proctimes
         start, end = query.span
         # What is before it becomes white space, so that places in the query are places in the script.
-        before = "".join("\n" if c == "\n" else " " for c in text[:start])
-        self.blanked = before + text[start:end]
+        self.blanked = _blanked(text[:start]) + text[start:end]
         self.hints = list(_hints(self.blanked))
         gone = [*self.hints, *without]
         self._changed = sorted([*((span, "") for span in gone), *((span, named(time)) for span, time in times.items())])
@@ -331,32 +330,33 @@ def computed(text: str, expression: Span, table: str) -> Parsed:
         table: the table's name in the query.
     """
     start, end = expression
-    # CREATE TABLE and the column's name are before it, so there is room for SELECT.
-    before = text[:start].rfind("\n") + 1
-    room = start - before if start - before >= len("SELECT ") else start
-    head = "\n" * text.count("\n", 0, start - room)
-    if room == start:
-        blank = "".join("\n" if c == "\n" else " " for c in text[len("SELECT ") : start])
-        query = f"SELECT {blank}{text[start:end]} FROM {table}"
-    else:
-        query = f"{head}{'SELECT'.ljust(room)}{text[start:end]} FROM {table}"
-    return Parsed(query, Query((len(query) - len(query.lstrip()), len(query)), ("", "")))
+    # CREATE is before it, so there is room for SELECT.
+    blank = _blanked(text[:start])
+    at = blank.rfind(" " * len("SELECT"), 0, start - 1)
+    query = f"{blank[:at]}SELECT{blank[at + len('SELECT') :]}{text[start:end]} FROM {table}"
+    return Parsed(query, Query((at, len(query)), ("", "")))
+
+
+def _blanked(text: str) -> str:
+    """White space with the line breaks of a text."""
+    return re.sub(r"[^\n]", " ", text)
 
 
 def hints_behind(text: str, end: int) -> Iterable[Span]:
     """Places of hints after the last word of a query, which are no part of it."""
     blank = _BLANK.match(text, end)
     assert blank is not None
-    for first, last in comments(blank[0]):
-        if text.startswith("/*+", end + first):
-            yield end + first, end + last
+    return _hints_in(text, *blank.span())
 
 
 def _hints(text: str) -> Iterable[Span]:
     """Places of `/*+ OPTIONS(...) */` after the name of a table: sqlglot takes it for a comment there."""
     end = 0
     for token in Flink().tokenize(text):
-        for first, last in comments(text[end : token.start]):
-            if text.startswith("/*+", end + first):
-                yield end + first, end + last
+        yield from _hints_in(text, end, token.start)
         end = token.end + 1
+
+
+def _hints_in(text: str, start: int, end: int) -> Iterable[Span]:
+    """Places of hints between two tokens."""
+    return (comment.span() for comment in COMMENT.finditer(text, start, end) if comment[0].startswith("/*+"))

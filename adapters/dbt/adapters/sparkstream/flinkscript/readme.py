@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_code, markdown_text
 from dbt.adapters.sparkstream.flinkscript.inputs import FOLDER
@@ -11,7 +11,8 @@ from dbt.adapters.sparkstream.flinkscript.inputs import FOLDER
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.flinkscript.inputs import Input
     from dbt.adapters.sparkstream.flinkscript.leftovers import Leftover
-    from dbt.adapters.sparkstream.flinkscript.relations import Model, Source
+    from dbt.adapters.sparkstream.flinkscript.models import Models
+    from dbt.adapters.sparkstream.flinkscript.relations import Model
 
 _CONNECTOR = (
     "Spark fetches its connector to Kafka at its first start: `spark.jars.packages` in `profiles.yml` has the version, "
@@ -30,32 +31,25 @@ _FLUSH = (
 )
 
 
-class Made(Protocol):
-    """Project of a script, as its README.md needs it."""
-
-    name: str
-    models: list[Model]
-    sources: list[Source]
-    seeds: list[Source]
-    leftovers: list[Leftover]
-    variables: dict[Variable, list[str]]
-
-    @property
-    def disabled(self) -> list[Model]: ...
-
-
-def readme(project: Made, file: str) -> str:
+def readme(
+    name: str, file: str, made: Models, leftovers: Sequence[Leftover], variables: Mapping[Variable, Sequence[str]]
+) -> str:
     """The text of README.md.
 
     Args:
-        project: the project.
+        name: the project's.
         file: the name of the script.
+        made: the project's models, sources and seeds.
+        leftovers: parts of the script without a counterpart.
+        variables: the variables that hold secrets of the script -> places of their use.
     """
-    return "\n".join(_lines(project, file)) + "\n"
+    return "\n".join(_lines(name, file, made, leftovers, variables)) + "\n"
 
 
-def _lines(project: Made, file: str) -> Iterator[str]:
-    yield f"# {project.name}"
+def _lines(
+    name: str, file: str, made: Models, leftovers: Sequence[Leftover], variables: Mapping[Variable, Sequence[str]]
+) -> Iterator[str]:
+    yield f"# {name}"
     yield ""
     yield f"Made of {markdown_code(file)} by `sparkstream import flink`. To build it:"
     yield ""
@@ -64,10 +58,13 @@ def _lines(project: Made, file: str) -> Iterator[str]:
     yield "```"
     yield ""
     yield "`profiles.yml` has a Spark within the dbt process; the tables lie in `.sparkstream/`."
-    yield from _variables(project)
-    yield from _table("Models", ("model", "is"), ((f"`{m.node}`", _kind(m)) for m in project.models))
-    yield from _inputs(project)
-    streams = [m for m in project.models if m.config.get("materialized") == "streaming_incremental"]
+    if variables:
+        yield from _section("Secrets", _SECRETS)
+        used = ((f"`{v.name}`", markdown_code(v.option), "; ".join(places)) for v, places in variables.items())
+        yield from _table("", ("variable", "in the script", "used in"), used)
+    yield from _table("Models", ("model", "is"), ((f"`{m.node}`", _kind(m)) for m in made.models))
+    yield from _inputs(made)
+    streams = [m for m in made.models if m.config.get("materialized") == "streaming_incremental"]
     if streams:
         yield from _section(
             "Streams",
@@ -75,36 +72,26 @@ def _lines(project: Made, file: str) -> Iterator[str]:
             "have one column more, `micro_batch`.",
             *(["", _FLUSH] if any(m.config.get("flush") for m in streams) else []),
         )
-    tables = [m for m in project.models if m.reason]
+    tables = [m for m in made.models if m.reason]
     if tables:
         yield from _section(
             "Tables instead of streams",
             "The script runs these as streams. Here they are tables, which each run computes from all rows.",
         )
         yield from _table("", ("model", "why"), ((f"`{m.node}`", markdown_text(m.reason)) for m in tables))
-    if project.disabled:
+    disabled = [m for m in made.models if m.disabled]
+    if disabled:
         yield from _section(
             "Disabled", "These can't run as they are. Mend the SQL and take `enabled=False` out of the model's config."
         )
-        yield from _table("", ("model", "why"), ((f"`{m.node}`", markdown_text(m.disabled)) for m in project.disabled))
-    if project.leftovers:
+        yield from _table("", ("model", "why"), ((f"`{m.node}`", markdown_text(m.disabled)) for m in disabled))
+    if leftovers:
         yield from _section("Not in the project")
         rows = (
             (f"{left.line or ''}", markdown_code(left.what), left.why, left.instead)
-            for left in sorted(project.leftovers, key=lambda left: left.line or 0)
+            for left in sorted(leftovers, key=lambda left: left.line or 0)
         )
         yield from _table("", ("line", "in the script", "why it isn't here", "instead"), rows)
-
-
-def _variables(project: Made) -> Iterator[str]:
-    if not project.variables:
-        return
-    yield from _section("Secrets", _SECRETS)
-    yield from _table(
-        "",
-        ("variable", "in the script", "used in"),
-        ((f"`{v.name}`", markdown_code(v.option), "; ".join(places)) for v, places in project.variables.items()),
-    )
 
 
 def _kind(model: Model) -> str:
@@ -115,18 +102,18 @@ def _kind(model: Model) -> str:
     return "; ".join([f"{kind}, disabled" if model.disabled else kind, *model.notes])
 
 
-def _inputs(project: Made) -> Iterator[str]:
-    if not (project.sources or project.seeds):
+def _inputs(made: Models) -> Iterator[str]:
+    if not (made.sources or made.seeds):
         return
     yield from _section(
         "Inputs",
         "Where the script names files, `macros/create_inputs.sql` makes a table of them before each run, where there",
         "is none, as `models/inputs.yml` says. A topic of Kafka is read by a model of the table's name, into a table.",
         "Of other connectors the macro makes an empty table, which something has to fill.",
-        *(["", _CONNECTOR] if any(s.input.stream for s in project.sources if s.input) else []),
+        *(["", _CONNECTOR] if any(s.input.stream for s in made.sources if s.input) else []),
     )
     rows = []
-    for source in (*project.sources, *project.seeds):
+    for source in (*made.sources, *made.seeds):
         given = source.input
         if given is None or source.table is None:
             place = f"in schema {markdown_code(source.schema)}" if source.schema else "in the schema of the inputs"

@@ -21,6 +21,10 @@ from dbt.adapters.sparkstream.sql.grammar.statements import split, unclosed
 
 _LONG = 8
 _OPENING = re.compile(r"/\*+")
+COMMENT = re.compile(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)")
+"""A comment in the text between two tokens."""
+_COMMENTS = re.compile(rf"--[^\n]*(?:\s+--[^\n]*)*|{COMMENT.pattern}")
+"""A block comment, or line comments one below another: a secret may go over several lines."""
 
 
 class _ScriptReader(Flink):
@@ -102,70 +106,32 @@ def _is_hidden(key: str, value: str) -> bool:
     return not (is_harmless(key, value) or is_harmless_setting(key, value))
 
 
-def comments(text: str) -> Iterator[Span]:
-    """Places of comments in the text between two tokens."""
-    at = 0
-    while at < len(text):
-        start = at
-        if text.startswith("--", at):
-            line = text.find("\n", at)
-            at = len(text) if line < 0 else line
-        elif text.startswith("/*", at):
-            close = text.find("*/", at + 2)
-            at = len(text) if close < 0 else close + 2
-        else:
-            at += 1
-            continue
-        yield start, at
-
-
 def _with_comments(text: str, tokens: Tokens, hidden: Callable[[str], str]) -> Iterator[str]:
-    """A script in pieces, with its comments made fit for a model."""
+    """A script in pieces, with its comments made fit for a model: without secrets, and with none within another."""
+
+    def fit(comment: re.Match[str]) -> str:
+        if not comment[0].startswith("--"):
+            # Spark would take a comment within it for one that needs an end of its own.
+            inner = _OPENING.sub(lambda opening: "/" * len(opening[0]), _lines_kept(comment[0][2:-2], hidden))
+            return f"/*{inner}{' ' if inner.endswith('/') else ''}*/"
+        lines = [line.partition("--") for line in comment[0].split("\n")]
+        found = iter(_lines_kept("\n".join(text for _, mark, text in lines if mark), hidden).split("\n"))
+        fitted = (f"{before}{mark}{next(found)}" if mark else before for before, mark, _ in lines)
+        # Spark goes on with a comment behind a backslash at the end of its line.
+        return "\n".join(f"{line} " if line.endswith("\\") else line for line in fitted)
+
     end = 0
     for token in tokens:
-        yield _rewritten(text[end : token.start], hidden)
+        yield _COMMENTS.sub(fit, text[end : token.start])
         yield text[token.start : token.end + 1]
         end = token.end + 1
-    yield _rewritten(text[end:], hidden)
-
-
-def _rewritten(between: str, hidden: Callable[[str], str]) -> str:
-    """The text between two tokens, with its comments made fit for a model: no secrets, and no nested comments."""
-    pieces: list[str] = []
-    lines: list[str] = []
-    at = 0
-    for start, end in comments(between):
-        gap, comment = between[at:start], between[start:end]
-        at = end
-        if comment.startswith("--") and lines and not gap.strip():
-            lines += [gap, comment]
-            continue
-        pieces += [*_line_comments(lines, hidden), gap]
-        lines = [comment] if comment.startswith("--") else []
-        if not lines:
-            # Spark would take a comment within it for one that needs an end of its own.
-            inner = _OPENING.sub(lambda opening: "/" * len(opening[0]), _lines_kept(comment[2:-2], hidden))
-            pieces.append(f"/*{inner}{' ' if inner.endswith('/') else ''}*/")
-    return "".join([*pieces, *_line_comments(lines, hidden), between[at:]])
+    yield _COMMENTS.sub(fit, text[end:])
 
 
 def _lines_kept(text: str, hidden: Callable[[str], str]) -> str:
     """A comment without secrets, with as many lines, so that the text after it stays on its line."""
     found = hidden(text)
     return found + "\n" * (text.count("\n") - found.count("\n"))
-
-
-def _line_comments(lines: list[str], hidden: Callable[[str], str]) -> Iterator[str]:
-    """Line comments, one below another, without secrets, which may go over several lines.
-
-    Args:
-        lines: a comment, then white space and a comment, and so on.
-    """
-    texts, gaps = [line.removeprefix("--") for line in lines[::2]], [*lines[1::2], ""]
-    found = _lines_kept("\n".join(texts), hidden).split("\n") if texts else []
-    for line, gap in zip(found, gaps, strict=bool(texts)):
-        # Spark goes on with a comment behind a backslash at the end of its line.
-        yield f"--{line}{' ' if line.endswith(chr(92)) else ''}{gap}"
 
 
 @dataclass(frozen=True)
@@ -243,13 +209,9 @@ def _span(token: Token) -> Span:
 def _comment(text: str, end: int, start: int) -> str:
     """Comments before a statement, without those on the last line of the statement before it."""
     between = text[end:start]
-    if end:
-        at, semicolon = 0, -1
-        for first, last in [*comments(between), (len(between), len(between))]:
-            semicolon = max(semicolon, between.rfind(";", at, first))
-            at = last
-        between = between[semicolon + 1 :]
+    semicolon = COMMENT.sub(lambda comment: " " * len(comment[0]), between).rfind(";")
     if end and semicolon >= 0:
+        between = between[semicolon + 1 :]
         line, newline, rest = between.partition("\n")
         between = rest if newline and "/*" not in line else between
     return _stripped(between)

@@ -157,9 +157,7 @@ def _column(piece: Cursor) -> tuple[ColumnDefinition, bool]:
 
 def _watermark(piece: Cursor, table: TableDefinition) -> TableDefinition:
     """A table with `WATERMARK FOR ts AS ts - INTERVAL '5' SECOND`; another expression is kept as its fault."""
-    names = [piece.name()]
-    while piece.takes("."):
-        names.append(piece.name())
+    names = piece.names()
     piece.expects("AS")
     if not piece.current:
         raise piece.error("the expression of the watermark is missing here")

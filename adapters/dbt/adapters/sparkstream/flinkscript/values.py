@@ -10,7 +10,6 @@ from typing import Any
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.flinkscript.escapes import Variable, markdown_text
-from dbt.adapters.sparkstream.flinkscript.formats import csv_options
 from dbt.adapters.sparkstream.flinkscript.hidden import REGISTRY_URLS
 from dbt.adapters.sparkstream.flinkscript.queries import named
 from dbt.adapters.sparkstream.flinkscript.readings import Reading, reading
@@ -87,6 +86,25 @@ def option(table: TableDefinition, name: str) -> str:
     """Option of the values' format, with or without `value.` before its name; empty by default."""
     options = table.options
     return options.get(f"value.{name}", options.get(name, ""))
+
+
+def csv_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Spark's options for Flink's CSV: quotes are doubled, and what is malformed is an error."""
+    given = {key.removeprefix("csv."): value for key, value in options.items() if key.startswith("csv.")}
+    lenient = given.get("ignore-parse-errors", "").lower() == "true"
+    found = {"mode": "PERMISSIVE" if lenient else "FAILFAST", "escape": given.get("escape-character", '"')}
+    if "field-delimiter" in given:
+        found["sep"] = given["field-delimiter"].replace("\\t", "\t")
+    if given.get("disable-quote-character", "").lower() == "true":
+        found["quote"] = ""
+    elif "quote-character" in given:
+        found["quote"] = given["quote-character"]
+        found["escape"] = given.get("escape-character", given["quote-character"])
+    if "null-literal" in given:
+        found["nullValue"] = given["null-literal"]
+    if given.get("allow-comments", "").lower() == "true":
+        found["comment"] = "#"
+    return found
 
 
 def csv_values(options: Mapping[str, str]) -> dict[str, str]:
