@@ -12,10 +12,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream.cli import main
 from dbt.adapters.sparkstream.credentials import SparkStreamCredentials
 from dbt.adapters.sparkstream.server import ServerConfig, ServerError, launch
-from dbt.adapters.sparkstream.spark.accelerators import COMET
+from dbt.adapters.sparkstream.spark.accelerators import DEFAULTS, EXAMPLE, PLUGIN, accelerated
 
 JAR = "comet-spark-spark4.1_2.13-1.2.0.jar"
-PACKAGE = {"spark.jars.packages": f"io.delta:delta-spark_4.1_2.13:4.4.0, {COMET.example}"}
+PACKAGE = {"spark.jars.packages": f"io.delta:delta-spark_4.1_2.13:4.4.0, {EXAMPLE}"}
 SHUFFLE, OFF_HEAP = "spark.shuffle.manager", "spark.memory.offHeap"
 
 
@@ -35,7 +35,7 @@ def jar(tmp_path: Path) -> Path:
 
 
 def test_what_is_added(spark: Path) -> None:
-    assert COMET.settings(PACKAGE, spark) == {
+    assert accelerated(PACKAGE, spark) == {
         "spark.plugins": "org.apache.spark.CometPlugin",
         SHUFFLE: "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager",
         f"{OFF_HEAP}.enabled": "true",
@@ -45,20 +45,20 @@ def test_what_is_added(spark: Path) -> None:
 
 def test_settings_of_the_user_stay(spark: Path) -> None:
     given = {**PACKAGE, "spark.plugins": "a.B, c.D", SHUFFLE: "sort", f"{OFF_HEAP}.size": "3GB"}
-    assert COMET.settings(given, spark) == {
+    assert accelerated(given, spark) == {
         "spark.plugins": "a.B,c.D,org.apache.spark.CometPlugin",
         f"{OFF_HEAP}.enabled": "true",
     }
-    again = COMET.settings({**given, "spark.plugins": COMET.plugin}, spark)
-    assert again["spark.plugins"] == COMET.plugin
+    again = accelerated({**given, "spark.plugins": PLUGIN}, spark)
+    assert again["spark.plugins"] == PLUGIN
 
 
 def test_ways_to_a_jar(spark: Path, jar: Path) -> None:
     for value in (f"/nowhere.jar, {jar}", f"{jar.parent}/*.jar", f"file:{jar}", f"s3a://lake/{JAR}"):
-        assert COMET.settings({"spark.jars": value}, spark)
-    assert COMET.settings({"spark.driver.extraClassPath": f"/a:{jar}"}, spark)
+        assert accelerated({"spark.jars": value}, spark)
+    assert accelerated({"spark.driver.extraClassPath": f"/a:{jar}"}, spark)
     jar.rename(spark / "jars" / JAR)
-    assert COMET.settings({}, spark)
+    assert accelerated({}, spark)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_ways_to_a_jar(spark: Path, jar: Path) -> None:
         ({"spark.jars": f"/nowhere/{JAR}"}, "no setting names one that is there"),
         ({"spark.jars.packages": "io.delta:delta-spark_4.1_2.13:4.4.0"}, "no setting names one that is there"),
         (
-            {"spark.jars.packages": COMET.example.replace("4.1", "4.0")},
+            {"spark.jars.packages": EXAMPLE.replace("4.1", "4.0")},
             "comet-spark-spark4.0_2.13 is built for Spark 4.0, and this is Spark 4.1.3\n",
         ),
         ({**PACKAGE, f"{OFF_HEAP}.enabled": "False"}, f"take out {OFF_HEAP}.enabled: False"),
@@ -79,7 +79,7 @@ def test_ways_to_a_jar(spark: Path, jar: Path) -> None:
 )
 def test_what_is_refused(spark: Path, given: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError) as refused:
-        COMET.settings(given, spark)
+        accelerated(given, spark)
     assert message in str(refused.value)
 
 
@@ -113,8 +113,8 @@ def test_a_profile_that_is_refused(values: dict[str, Any], message: str) -> None
 def test_a_server(tmp_path: Path, spark: Path, jar: Path) -> None:
     config = ServerConfig(folder=tmp_path, accelerator="comet", conf={"spark.jars": str(jar), "spark.plugins": "a.B"})
     settings = launch.settings(config, "t", launch.Spark(spark, "4.1.3"))
-    assert settings["spark.plugins"] == f"{launch.CONNECT_PLUGIN},a.B,{COMET.plugin}"
-    assert settings[SHUFFLE] == COMET.defaults[SHUFFLE]
+    assert settings["spark.plugins"] == f"{launch.CONNECT_PLUGIN},a.B,{PLUGIN}"
+    assert settings[SHUFFLE] == DEFAULTS[SHUFFLE]
     with pytest.raises(ServerError, match="--jars PATH"):
         launch.Spark(spark, "4.1.3").accelerated(ServerConfig(folder=tmp_path, accelerator="comet"), {})
     with pytest.raises(ServerError, match="did you mean comet"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.find_spark_home import _find_spark_home
 
-from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
+from dbt.adapters.sparkstream.spark.accelerators import accelerated
 from tests.functional.adapter.project import PARAMETERS, ROOT
 from tests.lib.support import quick_session
 
@@ -27,7 +27,7 @@ COMET = {
 @pytest.fixture(scope="session")
 def profile() -> dict[str, Any]:
     try:
-        accelerator_of("comet").settings(COMET, Path(_find_spark_home()))
+        accelerated(COMET, Path(_find_spark_home()))
     except ValueError as why:
         pytest.skip(
             f"{why}\n`make parts` gets the jar, and `make test-parts` runs these tests with a Spark that it fits"

@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.secrecy import dbtlog
 from dbt.adapters.sparkstream.secrecy.names import is_harmless
 from dbt.adapters.sparkstream.secrecy.redaction import learn, learn_environment, redacted
 from dbt.adapters.sparkstream.spark import connect
-from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
+from dbt.adapters.sparkstream.spark.accelerators import check_name
 from dbt.adapters.sparkstream.spark.session_conf import SUBSTITUTE
 from dbt.adapters.sparkstream.sql.core.limits import MOST_PARTIAL_MATCHES, MOST_WINDOWS
 
@@ -123,7 +123,7 @@ class SparkStreamCredentials(SparkCredentials):
 
     def _check_accelerator(self, name: str) -> None:
         try:
-            accelerator_of(name)
+            check_name(name)
         except ValueError as error:
             raise DbtRuntimeError(str(error)) from None
         if self.method != Method.SESSION:

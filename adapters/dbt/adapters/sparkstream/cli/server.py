@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.server.jars import JARS
 from dbt.adapters.sparkstream.server.log import explain
 from dbt.adapters.sparkstream.server.metastore import metastore_conf
 from dbt.adapters.sparkstream.server.state import read_state
-from dbt.adapters.sparkstream.spark.accelerators import ACCELERATORS
+from dbt.adapters.sparkstream.spark.accelerators import COMET
 from dbt.adapters.sparkstream.spark.session_conf import LOOPBACK, read_properties
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -95,7 +95,7 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
         ),
         click.option(
             "--accelerator",
-            type=click.Choice([*ACCELERATORS]),
+            type=click.Choice([COMET]),
             help="A native engine; --jars names its jar.",
         ),
         option("--timeout", float, ServerConfig.timeout, "Seconds that starting may take."),

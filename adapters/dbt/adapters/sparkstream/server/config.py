@@ -13,7 +13,7 @@ from dbt.adapters.sparkstream.secrecy.redaction import learn
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.failures import ServerError
 from dbt.adapters.sparkstream.server.jars import JARS, absolute
-from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
+from dbt.adapters.sparkstream.spark.accelerators import check_name
 from dbt.adapters.sparkstream.spark.session_conf import secret_java_options
 
 # Settings that have an option of their own, or that would open the server to the network.
@@ -77,7 +77,7 @@ class ServerConfig:
         self._check_settings()
         if self.accelerator is not None:
             try:
-                accelerator_of(self.accelerator)
+                check_name(self.accelerator)
             except ValueError as error:
                 raise ServerError(str(error)) from None
 

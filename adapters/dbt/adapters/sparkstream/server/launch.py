@@ -15,7 +15,7 @@ from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.server import yarn
 from dbt.adapters.sparkstream.server.config import ServerConfig
 from dbt.adapters.sparkstream.server.failures import ServerError
-from dbt.adapters.sparkstream.spark.accelerators import PLUGINS, accelerator_of, version_of
+from dbt.adapters.sparkstream.spark.accelerators import PLUGINS, accelerated, version_of
 from dbt.adapters.sparkstream.spark.java import JavaNotFound, prepare_session_environment
 from dbt.adapters.sparkstream.spark.session_conf import (
     AUTHENTICATE,
@@ -139,7 +139,7 @@ class Spark:
         if config.accelerator is None:
             return {}
         try:
-            return accelerator_of(config.accelerator).settings(conf, self.home)
+            return accelerated(conf, self.home)
         except ValueError as error:
             raise ServerError(str(error)) from error
 

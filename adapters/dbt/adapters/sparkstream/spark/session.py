@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.secrecy.pythonlog import silence_python_log
-from dbt.adapters.sparkstream.spark.accelerators import accelerator_of
+from dbt.adapters.sparkstream.spark.accelerators import accelerated, check_running
 from dbt.adapters.sparkstream.spark.session_conf import (
     AUTHENTICATE,
     DEFAULT_JAVA_OPTIONS,
@@ -74,7 +74,9 @@ def spark_session(parameters: Mapping[str, str], project: Path, accelerator: str
     """
     global _session, _parameters
     if accelerator is not None:
-        parameters = {**parameters, **_accelerated(parameters, accelerator)}
+        from pyspark.find_spark_home import _find_spark_home
+
+        parameters = {**parameters, **accelerated({**_spark_defaults(), **parameters}, Path(_find_spark_home()))}
     if why := secret_java_options(parameters):
         raise RuntimeError(why)
     _await_early()
@@ -86,7 +88,7 @@ def spark_session(parameters: Mapping[str, str], project: Path, accelerator: str
             # Another profile in the same process: what can be changed at run time is.
             session = _build(parameters)
         if accelerator is not None:
-            accelerator_of(accelerator).check_running(session)
+            check_running(session)
         _session, _parameters = session, dict(parameters)
         return session
 
@@ -308,13 +310,6 @@ def session_defaults(parameters: Mapping[str, str], project: Path) -> dict[str, 
     if METASTORE_URL in configured or _hive_site():
         del settings[METASTORE_POOL]  # it may be another database than Derby
     return {name: value for name, value in settings.items() if name not in configured}
-
-
-def _accelerated(parameters: Mapping[str, str], accelerator: str) -> dict[str, str]:
-    """Settings that a native engine adds to those of a profile and of Spark's own configuration files."""
-    from pyspark.find_spark_home import _find_spark_home
-
-    return accelerator_of(accelerator).settings({**_spark_defaults(), **parameters}, Path(_find_spark_home()))
 
 
 def has_local_master(parameters: Mapping[str, str]) -> bool:
