@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from markupsafe import Markup
 
 from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.explain.draw import TEMPLATES, environment, style, svg
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the estimate; `share` is its part of the largest one, in percent."""
-
-    words: str
-    rows: int
-    share: float
-
-
-@dataclass(frozen=True)
-class Ruling:
-    """Decision of the optimiser on a window."""
-
-    name: str
-    words: str
-    rule: str | None
-    reason: str
-    steps: tuple[Step, ...]
+from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 
 
 def page(report: Report, size: Size | None = None) -> str:
@@ -55,7 +34,7 @@ def parts(report: Report, size: Size | None = None) -> dict[str, object]:
         "report": report,
         "versions": [(change, _drawing(change.before)) for change in report.changes()] if report.before else [],
         "drawings": [_drawing(section) for section in report.sections],
-        "rulings": _rulings(report, size or Size()),
+        "rulings": [(d, _steps(report, d, size or Size())) for d in report.explanation.decisions],
         "apart": _lengths_differ(report),
     }
 
@@ -84,19 +63,6 @@ def _lengths_differ(report: Report) -> bool:
     return longer - shorter > 12
 
 
-def _rulings(report: Report, size: Size) -> list[Ruling]:
-    found = []
-    for decision in report.explanation.decisions:
-        reads = report.size_of(decision, size)
-        steps = decision.steps(reads.rows, reads.keys, reads.seconds)
-        most = max((rows for _, rows in steps), default=0) or 1
-        found.append(
-            Ruling(
-                decision.window.name.lower(),
-                decision.window.words(),
-                decision.rule,
-                "; ".join(filter(None, (decision.does, decision.reason))),
-                tuple(Step(words, rows, round(100 * rows / most, 1)) for words, rows in steps),
-            )
-        )
-    return found
+def _steps(report: Report, decision: Decision, size: Size) -> list[tuple[str, int]]:
+    reads = report.size_of(decision, size)
+    return decision.steps(reads.rows, reads.keys, reads.seconds)
