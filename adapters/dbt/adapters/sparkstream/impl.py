@@ -203,10 +203,13 @@ class SparkStreamAdapter(Answers):
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         """The catalog's entry for one relation; None if the relation was dropped."""
+        from dbt.task.docs.generate import Catalog  # only dbt-core asks for this
+
         # The relation in dbt's cache may be older than its columns.
         path = {"database": relation.database, "schema": relation.schema, "identifier": relation.identifier}
         fresh = self.Relation.create(**path, type=relation.type)
-        return catalog.table(list(self._get_columns_for_catalog(fresh)))
+        found = Catalog(list(self._get_columns_for_catalog(fresh)))
+        return next(iter(found.values()), None)
 
     def debug_query(self) -> None:
         """Checks Spark and the profile; `dbt debug` calls it with an open connection.

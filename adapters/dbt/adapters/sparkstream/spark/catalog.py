@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
-
 COLUMNS_END = ("", None)
 """Values in the place of a column's name that end the list of columns."""
 
@@ -35,49 +33,3 @@ class Comments:
         """The comment of a column, by its name as it is, else in whatever case."""
         cased = {column.casefold(): comment for column, comment in self.columns.items()}
         return self.columns.get(name, cased.get(name.casefold()))
-
-
-def table(columns: Sequence[Mapping[str, Any]]) -> CatalogTable | None:
-    """A relation of the catalog.
-
-    Args:
-        columns: its rows in dbt-spark's catalog, one for each column.
-    """
-    if not columns:
-        return None
-    first = columns[0]
-    metadata = TableMetadata(
-        type=first["table_type"],
-        database=first["table_database"],
-        schema=first["table_schema"],
-        name=first["table_name"],
-        comment=first["table_comment"],
-        owner=first.get("table_owner"),
-    )
-    named = {
-        column["column_name"]: ColumnMetadata(
-            type=column["column_type"],
-            index=column["column_index"],
-            name=column["column_name"],
-            comment=column["column_comment"],
-        )
-        for column in columns
-    }
-    return CatalogTable(metadata, named, _statistics(first))
-
-
-def _statistics(column: Mapping[str, Any]) -> dict[str, StatsItem]:
-    """Statistics of a table, such as its size; as in dbt, the item `has_stats` tells whether there are any."""
-    keys = [name.split(":")[1] for name in column if name.startswith("stats:") and name.endswith(":label")]
-    items = {
-        key: StatsItem(
-            id=key,
-            label=column[f"stats:{key}:label"],
-            value=column[f"stats:{key}:value"],
-            include=column[f"stats:{key}:include"],
-            description=column[f"stats:{key}:description"],
-        )
-        for key in keys
-    }
-    has_stats = StatsItem("has_stats", "Has Stats?", bool(items), False, "Indicates whether there are statistics")
-    return {**items, "has_stats": has_stats}
