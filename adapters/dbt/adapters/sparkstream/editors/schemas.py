@@ -36,6 +36,18 @@ def schemas() -> dict[str, Schema]:
     return {"properties": _properties(), "project": _project(), "profiles": _profiles()}
 
 
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/definitions/{name}"}
+
+
+def _file(title: str, schema: Schema) -> Schema:
+    return {"$schema": _DRAFT, "title": f"dbt-sparkstream: {title}", **schema}
+
+
 def _closed(properties: Mapping[str, Any], required: Iterable[str] = ()) -> Schema:
     schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
     return {**schema, "required": list(required)} if required else schema
@@ -137,9 +149,8 @@ def _without(names: Iterable[str]) -> Schema:
 
 def _config_of_a_model() -> Schema:
     streams = {"materialized": {"const": MATERIALIZATION}}
-    meta: Schema = {"type": "object", "properties": _of_models()}
     return {
-        **_closed({**_of_dbt(), **_of_models(), "meta": meta}),
+        **_closed({**_of_dbt(), **_of_models(), "meta": _object(**_of_models())}),
         "if": {"properties": streams, "required": ["materialized"]},
         "then": _without(settings.MEANINGLESS),
     }
@@ -147,44 +158,23 @@ def _config_of_a_model() -> Schema:
 
 def _properties() -> Schema:
     """Schema of the YAML files of models and sources."""
-    meta: Schema = {"type": "object", "properties": {"stream": {"$ref": "#/definitions/stream"}}}
-    of_source: Schema = {
-        "type": "object",
-        "properties": {"meta": meta, "config": {"type": "object", "properties": {"meta": meta}}},
+    meta = _object(stream=_ref("stream"))
+    of_source = {"meta": meta, "config": _object(meta=meta)}
+    tested = {"data_tests": _ref("tests"), "tests": _ref("tests")}
+    table = _object(**of_source, **tested, columns=_ref("columns"))
+    model = _object(config=_ref("config"), columns=_ref("columns"), **tested)
+    source = _object(**of_source, tables={"type": "array", "items": table})
+    listed = _object(
+        models={"type": ["array", "null"], "items": model},
+        sources={"type": ["array", "null"], "items": source},
+    )
+    definitions = {
+        "config": _config_of_a_model(),
+        "stream": _stream(),
+        "tests": {"type": "array", "items": {"anyOf": [{"type": "string"}, _tests()]}},
+        "columns": {"type": "array", "items": _object(**tested)},
     }
-    tested: Schema = {"data_tests": {"$ref": "#/definitions/tests"}, "tests": {"$ref": "#/definitions/tests"}}
-    table: Schema = {
-        **of_source,
-        "properties": {**of_source["properties"], **tested, "columns": {"$ref": "#/definitions/columns"}},
-    }
-    model: Schema = {
-        "type": "object",
-        "properties": {
-            "config": {"$ref": "#/definitions/config"},
-            "columns": {"$ref": "#/definitions/columns"},
-            **tested,
-        },
-    }
-    source: Schema = {
-        **of_source,
-        "properties": {**of_source["properties"], "tables": {"type": "array", "items": table}},
-    }
-    column: Schema = {"type": "object", "properties": tested}
-    return {
-        "$schema": _DRAFT,
-        "title": "dbt-sparkstream: models, sources and tests",
-        "type": "object",
-        "properties": {
-            "models": {"type": ["array", "null"], "items": model},
-            "sources": {"type": ["array", "null"], "items": source},
-        },
-        "definitions": {
-            "config": _config_of_a_model(),
-            "stream": _stream(),
-            "tests": {"type": "array", "items": {"anyOf": [{"type": "string"}, _tests()]}},
-            "columns": {"type": "array", "items": column},
-        },
-    }
+    return _file("models, sources and tests", {**listed, "definitions": definitions})
 
 
 def _tests() -> Schema:
@@ -196,7 +186,7 @@ def _tests() -> Schema:
         configs = ("arguments", "config", "name", "description", "where", "severity", "limit", "tags", "meta", "alias")
         beside: Schema = {key: {} for key in (*configs, "store_failures", "error_if", "warn_if", "enabled")}
         ours[name] = ours[f"sparkstream.{name}"] = _closed({**beside, **given, "arguments": _closed(given)})
-    return {"type": "object", "properties": ours}
+    return _object(**ours)
 
 
 def _generic_tests() -> dict[str, tuple[str, ...]]:
@@ -218,17 +208,11 @@ def _project() -> Schema:
         "type": ["object", "null"],
         "properties": marked,
         # What has no plus sign may be a folder of this name.
-        "patternProperties": {r"^[^+]": {"anyOf": [{"$ref": "#/definitions/folder"}, {"not": {"type": "object"}}]}},
+        "patternProperties": {r"^[^+]": {"anyOf": [_ref("folder"), {"not": {"type": "object"}}]}},
     }
     known = [*_of_dbt(), *configs]
     folder["propertyNames"] = {"anyOf": [{"pattern": r"^[^+]"}, {"enum": [f"+{name}" for name in sorted(known)]}]}
-    return {
-        "$schema": _DRAFT,
-        "title": "dbt-sparkstream: dbt_project.yml",
-        "type": "object",
-        "properties": {"models": {"$ref": "#/definitions/folder"}},
-        "definitions": {"folder": folder},
-    }
+    return _file("dbt_project.yml", {**_object(models=_ref("folder")), "definitions": {"folder": folder}})
 
 
 def _profiles() -> Schema:
@@ -248,14 +232,5 @@ def _profiles() -> Schema:
         "if": {"properties": {"type": {"const": "sparkstream"}}, "required": ["type"]},
         "then": ours,
     }
-    profile = {
-        "type": "object",
-        "properties": {"target": {"type": "string"}, "outputs": {"type": "object", "additionalProperties": target}},
-    }
-    return {
-        "$schema": _DRAFT,
-        "title": "dbt-sparkstream: profiles.yml",
-        "type": "object",
-        "properties": {"config": {"type": "object"}},
-        "additionalProperties": profile,
-    }
+    profile = _object(target={"type": "string"}, outputs={"type": "object", "additionalProperties": target})
+    return _file("profiles.yml", {**_object(config={"type": "object"}), "additionalProperties": profile})
