@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import complete_models, project_options, run_operation
+from dbt.adapters.sparkstream.cli.common import complete_models, dbt_arguments, project_options, run_operation
 
 TO_DO = ("missing", "stale")
 
@@ -101,13 +101,11 @@ def commands(
         found: its batches, in order.
         options: the options of `project_options`, which the commands get too.
     """
-    own = {"variables": "vars"}
-    given = [text for k, v in (options or {}).items() if v for text in (f"--{own.get(k, k).replace('_', '-')}", v)]
     for is_due, group in groupby(found, key=lambda batch: batch["status"] in TO_DO):
         if is_due:
             its = list(group)
             edges = ("--event-time-start", _written(its[0]["start"]), "--event-time-end", _written(its[-1]["end"]))
-            yield shlex.join(["dbt", "run", "--select", model, *edges, *given])
+            yield shlex.join(["dbt", "run", "--select", model, *edges, *dbt_arguments(options or {})])
 
 
 def _written(moment: str) -> str:

@@ -92,7 +92,8 @@ def project_options(command: _Command) -> _Command:
 def dbt_arguments(options: Mapping[str, str | None]) -> list[str]:
     """The options of `project_options` as dbt takes them."""
     names = {"variables": "vars"}
-    return [f"--{names.get(k, k).replace('_', '-')}={value}" for k, value in options.items() if value is not None]
+    given = ((f"--{names.get(k, k).replace('_', '-')}", value) for k, value in options.items() if value is not None)
+    return [text for pair in given for text in pair]
 
 
 def run_operation(

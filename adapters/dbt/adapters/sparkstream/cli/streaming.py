@@ -10,23 +10,21 @@ from pathlib import Path
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import Commands, complete_models, fail, project_options, run_operation
+from dbt.adapters.sparkstream.cli.common import (
+    Commands,
+    complete_models,
+    dbt_arguments,
+    fail,
+    project_options,
+    run_operation,
+)
 from dbt.adapters.sparkstream.secrecy import private
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", shell_complete=complete_models)
-@click.option("--project-dir", type=click.Path(path_type=Path), help="Folder of the dbt project.")
-@click.option("--profiles-dir", type=click.Path(path_type=Path), help="Folder of profiles.yml.")
-@click.option("--target", help="Target of the profile.")
-@click.option("--vars", "variables", metavar="YAML", help="Variables of the project.")
-def stream(
-    models: tuple[str, ...],
-    project_dir: Path | None,
-    profiles_dir: Path | None,
-    target: str | None,
-    variables: str | None,
-) -> None:
+@project_options
+def stream(models: tuple[str, ...], **options: str | None) -> None:
     """Leave streaming models running, until Ctrl-C.
 
     Each MODEL is what `dbt run --select` takes. A model's trigger says how often it looks for new rows, every 10
@@ -34,9 +32,7 @@ def stream(
     """
     from dbt.adapters.sparkstream.streaming.operations.stopping import leave_running
 
-    options = {"--project-dir": project_dir, "--profiles-dir": profiles_dir, "--target": target, "--vars": variables}
-    given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
-    ended_well = leave_running(given, models)
+    ended_well = leave_running(dbt_arguments(options), models)
     # Ctrl-C from here on ends the process at once, without a stack trace.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if not ended_well:
