@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.messages.faults import Fault
 from dbt.adapters.sparkstream.play.task import PlayError, Table, Task
 from dbt.adapters.sparkstream.spark.environments.base import apply_settings
 from dbt.adapters.sparkstream.spark.environments.cancelling import CANCELLED, Cancellable, TaggedJobs
+from dbt.adapters.sparkstream.spark.environments.cursors import SessionCursor, spark_errors
 from dbt.adapters.sparkstream.spark.session import CATALOG
 from dbt.adapters.sparkstream.sql import TranslationError, explain
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
@@ -191,8 +192,6 @@ class _Query:
         return Outcome(Report(report.name, task.sql, task.dialect, explanation, report.origin, sections), result)
 
     def _ask(self, sql: str) -> Sequence[Sequence[Any]]:
-        from dbt.adapters.sparkstream.spark.environments.cursors import SessionCursor
-
         cursor = SessionCursor(self._session, self._work)
         cursor.execute(sql)
         return cursor.fetchall()
@@ -225,7 +224,7 @@ class _Query:
         typed = ", ".join(
             f"CAST({c} AS {t}) AS {quoted(column)}" for (c, t), (column, _) in zip(pairs, table.columns, strict=True)
         )
-        with self._work.running(), _spark_errors():
+        with self._work.running(), spark_errors():
             frame = self._session.sql(f"SELECT {typed} FROM {source}{'' if table.rows else ' WHERE FALSE'}")
             frame.createOrReplaceTempView(quoted(table.name))
         return {column: type_ for (column, _), type_ in zip(table.columns, types, strict=True)}
@@ -239,7 +238,7 @@ class _Query:
         """
         from pyspark.sql.functions import col
 
-        with self._work.running(), _spark_errors():
+        with self._work.running(), spark_errors():
             self._check_parsed(sql)
             with _refused_functions():
                 frame = self._session.sql(sql)
@@ -285,11 +284,3 @@ def _type(table: str, column: str, text: str) -> str:
             "  write one of Spark's, such as timestamp, string, int, double, decimal(10,2)"
         )
     return found.simpleString()
-
-
-@contextmanager
-def _spark_errors() -> Iterator[None]:
-    from dbt.adapters.sparkstream.spark.environments.cursors import spark_errors
-
-    with spark_errors():
-        yield
