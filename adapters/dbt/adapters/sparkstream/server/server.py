@@ -144,22 +144,17 @@ class Server:
     def status(self) -> ServerStatus:
         """State of the server, such as running, dead or unresponsive; sends a running server a query."""
         state = read_state(self._folder.state)
+        folder, log = self._folder.path, self._folder.log
         if state is None:
-            return ServerStatus(Phase.STOPPED, self._folder.path, self._folder.log)
+            return ServerStatus(Phase.STOPPED, folder, log)
         if not _runs(state):
             phase = Phase.STOPPED if state.phase is Phase.STOPPING else Phase.DEAD
-            return ServerStatus(phase, self._folder.path, self._folder.log, state)
+            return ServerStatus(phase, folder, log, state)
         phase = state.phase
         if phase is Phase.RUNNING and not self._answers(state):
             phase = Phase.UNRESPONSIVE
-        return ServerStatus(
-            phase,
-            self._folder.path,
-            self._folder.log,
-            state,
-            process.resident_bytes(state.pid),
-            (datetime.now(timezone.utc) - datetime.fromisoformat(state.started)).total_seconds(),
-        )
+        uptime = datetime.now(timezone.utc) - datetime.fromisoformat(state.started)
+        return ServerStatus(phase, folder, log, state, process.resident_bytes(state.pid), uptime.total_seconds())
 
     def advice(self) -> str:
         """Advice about an unresponsive server: likely causes, and what to do."""
