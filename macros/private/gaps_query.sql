@@ -109,8 +109,6 @@
       {%- endif %}
       {%- if last %}
       {{ last }} AS __last,
-      {%- endif %}
-      {%- if last %}
       lead(TRUE) OVER __key IS NULL AS __closes,
       {%- endif %}
       lag(__end) OVER __key AS __end_before

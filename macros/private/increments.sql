@@ -10,12 +10,9 @@
 {% macro default__sparkstream_increment(
   macro_name, relation, timecol, size=none, slide=none, step=none, offset=none, gap=none, max_duration=none
 ) %}
-  {%- set strategy = none -%}
-  {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental' -%}
-    {%- set strategy = config.get('incremental_strategy') -%}
-  {%- endif -%}
-  {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'streaming_incremental'
-    and adapter.type() != 'sparkstream' -%}
+  {%- set materialized = config.get('materialized') if model is defined and model.resource_type == 'model' else none -%}
+  {%- set strategy = config.get('incremental_strategy') if materialized == 'incremental' else none -%}
+  {%- if materialized == 'streaming_incremental' and adapter.type() != 'sparkstream' -%}
     {%- do adapter.dispatch('sparkstream_no_streams', 'sparkstream')() -%}
   {%- endif -%}
   {%- if strategy and adapter.type() == 'sparkstream'
@@ -28,8 +25,7 @@
   {%- endif -%}
   {%- set lengths = adapter.dispatch('sparkstream_lengths', 'sparkstream') -%}
   {#- dbt-spark appends by default, also with a unique_key. Databricks merges; dbt-sparkstream says it of all windows. -#}
-  {%- if model is defined and model.resource_type == 'model' and config.get('materialized') == 'incremental'
-    and not strategy and adapter.type() == 'spark' -%}
+  {%- if materialized == 'incremental' and not strategy and adapter.type() == 'spark' -%}
     {{ exceptions.raise_compiler_error(
       "an incremental model of windows has to say what becomes of the windows that its table has"
       ~ "\n  write incremental_strategy='microbatch' or 'insert_overwrite' and a partition_by,"
