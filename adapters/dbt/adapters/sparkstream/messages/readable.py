@@ -88,6 +88,7 @@ _HINTS_OF_OTHERS = {
     "materialized='table' or 'ephemeral' in the config,\n  or database='spark_catalog'",
 }
 """The beginning of a message without a condition, after all that py4j and Spark put before it -> its hint."""
+_PATTERNS = {begins: re.compile(begins) for begins in (*_HINTS_OF_CONDITIONS, *_HINTS_OF_OTHERS)}
 _SUGGESTED = " Did you mean one of the following? ["
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: ")
 _MOST_CAUSES = 20
@@ -113,11 +114,11 @@ def readable(error: BaseException | str | Fault, place: Place | None = None) -> 
     text = "\n".join(lines).split("\n\nJVM stacktrace:")[0].split("\nDriver stacktrace:")[0]
     text = _without_ours(_without_plan(text, fault.condition).strip())
     if fault.condition and text.startswith("["):
-        found = [hint for begins, hint in _HINTS_OF_CONDITIONS.items() if re.match(begins, text)]
+        found = [hint for begins, hint in _HINTS_OF_CONDITIONS.items() if _PATTERNS[begins].match(text)]
     else:
         text = _unwritable(_of_call(text))
-        words = text[words_at(text) :]
-        found = [hint for begins, hint in _HINTS_OF_OTHERS.items() if re.match(begins, words)]
+        start = words_at(text)
+        found = [hint for begins, hint in _HINTS_OF_OTHERS.items() if _PATTERNS[begins].match(text, start)]
     if place is not None:
         return redacted(shown(Finding(without_spot(text), hint="\n  ".join(found)), place))
     return redacted("".join([text, *(f"\n  {hint}" for hint in found)]))
