@@ -6,7 +6,7 @@ import json
 import math
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -82,11 +82,19 @@ _PROJECT = (
 )
 
 
-def project_options(command: _Command) -> _Command:
-    """Adds the options that choose a dbt project and a target to a command."""
-    for option in reversed(_PROJECT):
-        command = option(command)
-    return command
+def with_options(options: Sequence[Callable[[_Command], _Command]]) -> Callable[[_Command], _Command]:
+    """Decorator of a command that adds options, in their order."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+project_options = with_options(_PROJECT)
+"""Decorator that adds the options that choose a dbt project and a target to a command."""
 
 
 def dbt_arguments(options: Mapping[str, str | None]) -> list[str]:

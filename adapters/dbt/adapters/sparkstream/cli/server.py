@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from dbt.adapters.sparkstream.cli.common import Commands, fail
+from dbt.adapters.sparkstream.cli.common import Commands, fail, with_options
 from dbt.adapters.sparkstream.secrecy import private
 from dbt.adapters.sparkstream.secrecy.names import is_secret
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
@@ -101,12 +101,7 @@ def _options(defaults: bool) -> Callable[[_Command], _Command]:
         option("--timeout", float, ServerConfig.timeout, "Seconds that starting may take."),
     )
 
-    def decorate(command: _Command) -> _Command:
-        for decorator in reversed(options):
-            command = decorator(command)
-        return command
-
-    return decorate
+    return with_options(options)
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

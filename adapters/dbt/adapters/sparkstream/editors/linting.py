@@ -81,8 +81,10 @@ class SparkstreamTemplater(JinjaTemplater):
 
     def get_context(self, fname: Any, config: Any) -> dict[str, Any]:
         """Names that templates may call: each macro of ours, and those of the settings."""
-        windows = dict.fromkeys(_macros(), _window)
-        windows["window_sql"] = _query
+        from dbt.adapters.sparkstream.compiling.packaged import documented
+
+        windows: dict[str, Any] = {file.stem: lambda *_, **__: _NAME for file in documented()}
+        windows["window_sql"] = lambda *_, **__: _STATEMENT
 
         def configure(*_: Any, **configs: Any) -> str:
             self._dialect = str(with_those_of_meta(configs).get("sql_dialect") or "spark")
@@ -121,21 +123,6 @@ def _hidden(text: str, fname: str) -> TemplatedFile:
     ]
     raw = [RawFileSlice(text[:shown], "templated", 0), RawFileSlice(end, "literal", shown)]
     return TemplatedFile(text, fname, _STATEMENT + end, slices, raw)
-
-
-def _window(*_: Any, **__: Any) -> str:
-    return _NAME
-
-
-def _query(*_: Any, **__: Any) -> str:
-    return _STATEMENT
-
-
-def _macros() -> Iterator[str]:
-    """The names of the macros that have a page."""
-    from dbt.adapters.sparkstream.compiling.packaged import documented
-
-    return (file.stem for file in documented())
 
 
 @hookimpl

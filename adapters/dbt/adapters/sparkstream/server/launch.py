@@ -36,41 +36,23 @@ PYTHON_SETTING = "spark.pyspark.python"
 """The program that runs Python functions, by the same path on this machine and on the machines of executors."""
 
 
-@dataclass(frozen=True)
 class Folder:
     """The server's own folder and what lies in it."""
 
-    path: Path
-
-    @property
-    def conf(self) -> Path:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.conf = path / "conf"
         """Spark's settings, written at each start."""
-        return self.path / "conf"
-
-    @property
-    def spark(self) -> Path:
+        self.spark = path / "spark"
         """The installed Spark as the server sees it, made of links at each start."""
-        return self.path / "spark"
-
-    @property
-    def tmp(self) -> Path:
+        self.tmp = path / "tmp"
         """Temporary files, gone when the server stops."""
-        return self.path / "tmp"
-
-    @property
-    def log(self) -> Path:
+        self.log = path / "logs" / "server.log"
         """File with the server's output since its last start."""
-        return self.path / "logs" / "server.log"
-
-    @property
-    def state(self) -> Path:
+        self.state = path / "server.json"
         """State file, which records the server's process."""
-        return self.path / "server.json"
-
-    @property
-    def lock(self) -> Path:
+        self.lock = path / "server.lock"
         """File that is locked while a server is being started; also the mark of a folder that belongs to a server."""
-        return self.path / "server.lock"
 
     def claim(self) -> None:
         """Makes the folder, or checks that it is a server's: its tmp and conf folders get overwritten.

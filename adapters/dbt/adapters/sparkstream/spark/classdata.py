@@ -17,8 +17,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,39 +31,27 @@ _AGAIN = 24 * 3600.0
 """Seconds after which an archive is tried again that couldn't be made, or whose making was killed."""
 
 
-@dataclass(frozen=True)
 class Archive:
     """The archive of one Java and one installed Spark.
 
-    Attributes:
+    Args:
         java: the Java that reads it.
         spark: the folder of Spark.
         folder: of archives; only this user can enter it.
     """
 
-    java: Java
-    spark: Path
-    folder: Path
-
-    @cached_property
-    def name(self) -> str:
-        jars = sorted((jar.name, jar.stat().st_size, jar.stat().st_mtime_ns) for jar in self.spark.glob("jars/*.jar"))
-        key = repr((str(self.java.executable), self.java.version, str(self.spark), jars))
-        return hashlib.sha256(key.encode()).hexdigest()[:16]
-
-    @property
-    def file(self) -> Path:
-        return self.folder / f"{self.name}.jsa"
-
-    @property
-    def base(self) -> Path:
+    def __init__(self, java: Java, spark: Path, folder: Path) -> None:
+        self.java = java
+        self.spark = spark
+        self.folder = folder
+        jars = sorted((jar.name, jar.stat().st_size, jar.stat().st_mtime_ns) for jar in spark.glob("jars/*.jar"))
+        key = repr((str(java.executable), java.version, str(spark), jars))
+        self.name = hashlib.sha256(key.encode()).hexdigest()[:16]
+        self.file = folder / f"{self.name}.jsa"
+        self.base = folder / f"{self.name}-base.jsa"
         """Classes of Java's own, on which the archive stands. Not every Java brings them, such as the one from PyPI."""
-        return self.folder / f"{self.name}-base.jsa"
-
-    @property
-    def log(self) -> Path:
+        self.log = folder / f"{self.name}.log"
         """Output of the process that makes the archive, after a line with Spark's folder; locked while it is made."""
-        return self.folder / f"{self.name}.log"
 
     @property
     def is_made(self) -> bool:
