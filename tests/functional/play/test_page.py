@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dbt.adapters.sparkstream.play.examples import examples
+from dbt.adapters.sparkstream.play.page import examples
 from dbt.adapters.sparkstream.play.runner import Runner
 from dbt.adapters.sparkstream.play.server import PlayServer
 from tests.browser.test_page import CHROMIUM, FLAGS

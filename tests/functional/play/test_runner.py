@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dbt.adapters.sparkstream.play.examples import examples
+from dbt.adapters.sparkstream.play.page import examples
 from dbt.adapters.sparkstream.play.runner import MOST_ROWS, Outcome, Runner
 from dbt.adapters.sparkstream.play.task import PlayError, Table, Task
 from dbt.adapters.sparkstream.sql import TranslationError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.sparkstream.play import task
-from dbt.adapters.sparkstream.play.examples import examples
+from dbt.adapters.sparkstream.play.page import examples
 from dbt.adapters.sparkstream.play.task import PlayError, Task
 
 TABLE = {"name": "bids", "columns": [["ts", "timestamp_ntz"], ["v", "int"]], "rows": [["2024-03-01 10:00", None]]}

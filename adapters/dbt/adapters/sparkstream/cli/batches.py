@@ -91,9 +91,7 @@ def table(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{first:<16}  {last:<16}  {status:<8} {len(its):>8,} {rows:>14,} {counted:>15}  {changed}".rstrip()
 
 
-def commands(
-    model: str, found: Sequence[Mapping[str, Any]], options: Mapping[str, str | None] | None = None
-) -> Iterator[str]:
+def commands(model: str, found: Sequence[Mapping[str, Any]], options: Mapping[str, str | None]) -> Iterator[str]:
     """Commands of dbt that run the missing and stale batches, one for each stretch of adjacent batches.
 
     Args:
@@ -105,7 +103,7 @@ def commands(
         if is_due:
             its = list(group)
             edges = ("--event-time-start", _written(its[0]["start"]), "--event-time-end", _written(its[-1]["end"]))
-            yield shlex.join(["dbt", "run", "--select", model, *edges, *dbt_arguments(options or {})])
+            yield shlex.join(["dbt", "run", "--select", model, *edges, *dbt_arguments(options)])
 
 
 def _written(moment: str) -> str:

@@ -137,7 +137,9 @@ def run_operation(
     ]
     done = dbtRunner(callbacks=[listen]).invoke(operation)
     if isinstance(done.exception, KeyboardInterrupt):
-        fail_interrupted()
+        # A further Ctrl-C ends the command at once, without a stack trace.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        fail("interrupted")
     if not done.success:
         fail("\n".join([*faults, *([str(done.exception)] if done.exception else [])]))
 
@@ -184,12 +186,6 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
             private.write_below(folder, path, content.encode())
         except OSError as error:
             fail(f"{folder / path} can't be written: {error.strerror}")
-
-
-def fail_interrupted() -> NoReturn:
-    """Ends the command after Ctrl-C. A further Ctrl-C ends it at once, without a stack trace."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    fail("interrupted")
 
 
 def fail(message: str) -> NoReturn:

@@ -149,7 +149,9 @@ def _write(report: Report, size: Size, html: Path | None, svg: Path | None, show
     if svg:
         pictures = [s.picture for s in report.sections if s.picture]
         if not pictures:
-            fail("there is nothing to draw\n  " + "\n  ".join(_why_nothing(report)))
+            notes = [note for section in report.sections for note in section.notes]
+            why = notes or ["name a project (--project-dir ...) that has the tables, or a model with windows in it"]
+            fail("there is nothing to draw\n  " + "\n  ".join(why))
         for number, picture in enumerate(pictures, 1):
             path = svg if number == 1 else svg.with_name(f"{svg.stem}-{number}{svg.suffix}")
             _save(path, drawn(picture))
@@ -159,11 +161,6 @@ def _write(report: Report, size: Size, html: Path | None, svg: Path | None, show
         _save(path, page(report, size))
         if show:
             click.launch(path.resolve().as_uri())
-
-
-def _why_nothing(report: Report) -> list[str]:
-    notes = [note for section in report.sections for note in section.notes]
-    return notes or ["name a project (--project-dir ...) that has the tables, or a model with windows in it"]
 
 
 def _save(path: Path, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -53,11 +53,8 @@ class LastRun:
         lines.append(f"{read}; left out: {', '.join(left) or 'none'}")
         return cls(tuple(lines), mark)
 
-    def drawn(self, sections: Sequence[Section]) -> list[Section]:
-        """The sections with the watermark as a dashed line, where it is near drawn rows."""
-        return [self._marked(section) for section in sections]
-
-    def _marked(self, section: Section) -> Section:
+    def marked(self, section: Section) -> Section:
+        """A section with the watermark as a dashed line, where it is near drawn rows."""
         picture, mark = section.picture, self.watermark
         if picture is None or mark is None or not picture.timed or not picture.dots:
             return section

@@ -172,7 +172,7 @@ def report(adapter: Host, compiled: _Compiled, options: Options) -> Report:
             sections += [_section(use, compiled.ctes, ask, options) for use in uses]
     stream = _last_run(adapter, compiled, ask) if compiled.plan and options.read else None
     if stream:
-        sections = stream.drawn(sections)
+        sections = [stream.marked(section) for section in sections]
     origin = f"the rows of the unit test {options.unit_test}" if options.unit_test else "rows of the warehouse"
     return Report(
         compiled.name,

@@ -35,7 +35,8 @@ class Marks:
             jinja: such as `{{ ref('bid') }}`.
         """
         marked = relation.replace_path(database=None, schema=self._mark(jinja))
-        for written in (marked.render(), marked.render().replace("`", ""), _quoted(marked)):
+        quoted = f"{backticked(marked.schema)}.{backticked(marked.identifier)}"
+        for written in (marked.render(), marked.render().replace("`", ""), quoted):
             self._jinja[written] = jinja
             self._real[written] = relation
         return marked
@@ -80,7 +81,3 @@ class Marks:
 
     def _mark(self, jinja: str) -> str:
         return self._marks.setdefault(jinja, f"dbt_mark_{len(self._marks) + 1}_")
-
-
-def _quoted(relation: Any) -> str:
-    return f"{backticked(relation.schema)}.{backticked(relation.identifier)}"

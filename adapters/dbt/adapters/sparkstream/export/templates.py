@@ -103,12 +103,9 @@ def header(template: str, drop: frozenset[str], add: str = "") -> str:
         drop: configs to leave out.
         add: a config to put in front, such as `materialized='table'`.
     """
-    lines = [without(piece, drop) if piece.is_config else piece.text for piece in pieces(template) if _is_head(piece)]
+    heads = (piece for piece in pieces(template) if piece.kind == "comment" or piece.is_config)
+    lines = [without(piece, drop) if piece.is_config else piece.text for piece in heads]
     return "\n".join(line for line in [f"{{{{ config({add}) }}}}" if add else "", *lines] if line)
-
-
-def _is_head(piece: Piece) -> bool:
-    return piece.kind == "comment" or piece.is_config
 
 
 def replaced(template: str, new: dict[str, str]) -> str:

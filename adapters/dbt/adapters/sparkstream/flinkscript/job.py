@@ -293,7 +293,9 @@ class _Reader:
             return table, ()
         opening = cursor.at
         pieces = cursor.group()
-        if pieces and all(len(piece.tokens) == 1 for piece in pieces) and self._has_query(cursor):
+        # AS comes later, and so a query.
+        has_query = any(cursor.tokens[i].token_type is TokenType.ALIAS for i in cursor.tokens.level(cursor.at))
+        if pieces and all(len(piece.tokens) == 1 for piece in pieces) and has_query:
             return table, tuple(piece.name() for piece in pieces)
         cursor.at = opening
         return read_columns(cursor, table), ()
@@ -319,11 +321,6 @@ class _Reader:
                 raise error_at(self._text, place, f"the script has no table {base[2]} before this")
             return like(cursor, table, self.job.tables[base])
         raise cursor.error("this isn't expected in CREATE TABLE")
-
-    @staticmethod
-    def _has_query(cursor: Cursor) -> bool:
-        """True if AS comes later, and so a query."""
-        return any(cursor.tokens[i].token_type is TokenType.ALIAS for i in cursor.tokens.level(cursor.at))
 
     def _insert(self, cursor: Cursor, statement: Statement) -> None:
         cursor.takes("TABLE")

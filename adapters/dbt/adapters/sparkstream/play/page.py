@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from dbt.adapters.sparkstream.__version__ import __version__
 from dbt.adapters.sparkstream.explain.draw import environment
 from dbt.adapters.sparkstream.explain.page import page_script, page_style, parts
-from dbt.adapters.sparkstream.play.examples import examples
 from dbt.adapters.sparkstream.play.runner import MOST_ROWS, Outcome
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
@@ -21,6 +20,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def examples() -> list[dict[str, Any]]:
+    """The examples, of Flink's pages as in the gallery, and one each of OpenMLDB and SQLstream.
+
+    Each has `title`, `dialect`, `sql`, `tables`, and the recorded `case` that it is.
+    """
+    found: list[dict[str, Any]] = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
+    return found
 
 
 @cache

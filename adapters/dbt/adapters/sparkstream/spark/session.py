@@ -82,7 +82,7 @@ def spark_session(parameters: Mapping[str, str], project: Path, accelerator: str
     _await_early()
     with _lock:
         session = _session
-        if session is None or _stopped(session):
+        if session is None or session.sparkContext._jsc is None:  # stopped
             session = _start(parameters, project)
         elif parameters != _parameters:
             # Another profile in the same process: what can be changed at run time is.
@@ -130,10 +130,6 @@ def _await_early() -> None:
     failure, _early, _failure = _failure, None, None
     if failure is not None:
         raise failure
-
-
-def _stopped(session: SparkSession) -> bool:
-    return session.sparkContext._jsc is None
 
 
 def _start(parameters: Mapping[str, str], project: Path) -> SparkSession:

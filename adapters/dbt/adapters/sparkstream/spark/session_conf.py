@@ -126,12 +126,9 @@ def read_properties(path: Path) -> dict[str, str]:
         OSError: it can't be read.
         UnicodeDecodeError: it is no UTF-8 text.
     """
-    lines = (re.fullmatch(r"\s*([^\s#=:][^\s=:]*)(?:\s*[=:]\s*|\s+)(.*?)\s*", line) for line in _lines(path))
-    return {line[1]: line[2] for line in lines if line}
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = (re.fullmatch(r"\s*([^\s#=:][^\s=:]*)(?:\s*[=:]\s*|\s+)(.*?)\s*", line) for line in lines)
+    return {line[1]: line[2] for line in found if line}
 
 
 def java_properties(settings: Mapping[str, str]) -> str:
