@@ -101,7 +101,8 @@ class Project:
         self._settings = {_SPARK[key]: value for key, value in job.settings.items() if key in _SPARK}
         self.variables: dict[Variable, list[str]] = {}
         self.files = dict(self._written(folder))
-        self.files["README.md"] = readme(self.name, file.name, made, self.leftovers, self.variables)
+        lines = readme(self.name, file.name, made, self.leftovers, self.variables)
+        self.files["README.md"] = "\n".join(lines) + "\n"
 
     @property
     def disabled(self) -> list[Model]:

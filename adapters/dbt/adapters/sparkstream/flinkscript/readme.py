@@ -33,8 +33,8 @@ _FLUSH = (
 
 def readme(
     name: str, file: str, made: Models, leftovers: Sequence[Leftover], variables: Mapping[Variable, Sequence[str]]
-) -> str:
-    """The text of README.md.
+) -> Iterator[str]:
+    """The lines of README.md.
 
     Args:
         name: the project's.
@@ -43,12 +43,6 @@ def readme(
         leftovers: parts of the script without a counterpart.
         variables: the variables that hold secrets of the script -> places of their use.
     """
-    return "\n".join(_lines(name, file, made, leftovers, variables)) + "\n"
-
-
-def _lines(
-    name: str, file: str, made: Models, leftovers: Sequence[Leftover], variables: Mapping[Variable, Sequence[str]]
-) -> Iterator[str]:
     yield f"# {name}"
     yield ""
     yield f"Made of {markdown_code(file)} by `sparkstream import flink`. To build it:"
