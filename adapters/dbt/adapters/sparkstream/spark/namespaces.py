@@ -23,8 +23,12 @@ from dbt.adapters.sparkstream.relation import SparkStreamRelation, catalog_of
 OWN = "spark_catalog"
 """Spark's own catalog, under the name that it always has."""
 
+_NO_ABILITY = ("MISSING_CATALOG_ABILITY", "_LEGACY_ERROR_TEMP_1184")
+"""Beginnings of the conditions of Spark's error that a catalog has no views; the second is an older Spark's."""
+_NO_VIEWS = re.compile(r"Catalog \S{1,200} does not support views")
+"""The beginning of that error's message, where a server doesn't show the condition."""
 _NO_NAMESPACE = "Namespace does not exist"
-"""The beginning of the message of Iceberg's NoSuchNamespaceException."""
+"""The beginning of the message of Iceberg's NoSuchNamespaceException, which has no condition."""
 _TAKEN_FOR_SCHEMA = re.compile(r"(?:\[SCHEMA_NOT_FOUND\] )?The schema `spark_catalog`\.")
 """The beginning of Spark's message about the name of an unknown catalog, with or without the condition."""
 
@@ -67,7 +71,7 @@ class Namespaces(SparkAdapter):
         try:
             rows = self.execute_macro("sparkstream_list_views", kwargs={"relation": schema_relation})
         except SparkError as error:
-            if error.fault.condition.startswith("MISSING_CATALOG_ABILITY") or _is_missing(error.fault):
+            if _has_no_views(error.fault) or _is_missing(error.fault):
                 return []
             raise
         view = RelationType.View
@@ -117,10 +121,19 @@ class Namespaces(SparkAdapter):
         return merge_tables([table for table, _ in found]), [fault for _, faults in found for fault in faults]
 
 
+def _words(fault: Fault) -> str:
+    """The message of an error without a condition; empty for an error with one."""
+    return "" if fault.condition else fault.message[words_at(fault.message) :]
+
+
 def _is_missing(fault: Fault) -> bool:
-    """True if a schema doesn't exist. An error of Iceberg's own has no condition."""
-    words = fault.message[words_at(fault.message) :]
-    return fault.condition == "SCHEMA_NOT_FOUND" or (not fault.condition and words.startswith(_NO_NAMESPACE))
+    """True if a schema doesn't exist."""
+    return fault.condition == "SCHEMA_NOT_FOUND" or _words(fault).startswith(_NO_NAMESPACE)
+
+
+def _has_no_views(fault: Fault) -> bool:
+    """True if a catalog has no views."""
+    return fault.condition.startswith(_NO_ABILITY) or _NO_VIEWS.match(_words(fault)) is not None
 
 
 def _is_unknown(fault: Fault) -> bool:
