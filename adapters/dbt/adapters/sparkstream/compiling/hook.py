@@ -15,8 +15,8 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.sparkstream.compiling.wrapping import wrap
 from dbt.adapters.sparkstream.messages import mistakes
-from dbt.adapters.sparkstream.wrapping import wrap
 
 METHOD = "_compile_code"
 DIALECT = "sql_dialect"

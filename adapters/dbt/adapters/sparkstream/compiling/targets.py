@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbt.adapters.sparkstream.wrapping import wrap
+from dbt.adapters.sparkstream.compiling.wrapping import wrap
 
 
 def install() -> None:

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from dbt.adapters.sparkstream.compiling.wrapping import wrap
 from dbt.adapters.sparkstream.secrecy.redaction import redacted
-from dbt.adapters.sparkstream.wrapping import wrap
 
 INTERRUPTED = "Interrupted"
 
