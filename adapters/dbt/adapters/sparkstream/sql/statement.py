@@ -341,7 +341,7 @@ class Statement:
         for name in (each for tree in self.trees for each in rowtimes(tree)) if self._strict else ():
             message = "$rowtime is Confluent's name for the event time, and which column has it isn't known here"
             hint = "write the column that has the watermark; or give what is read an event_time in its config"
-            raise self.source.error(self.source.span(name), message, hint)
+            raise self.source.error(name, message, hint)
 
     @cached_property
     def _has_frames(self) -> bool:

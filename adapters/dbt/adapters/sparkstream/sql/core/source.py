@@ -154,13 +154,16 @@ class Source:
         line = self.text[start:offset]
         return line[: len(line) - len(line.lstrip())]
 
-    def error(self, span: Span, message: str, hint: str | None = None) -> TranslationError:
-        """An error that points at a span."""
-        return error_at(self.text, span, message, hint)
+    def error(self, place: exp.Expr | Span, message: str, hint: str | None = None) -> TranslationError:
+        """An error that points at a node or a span."""
+        return error_at(self.text, self._span_of(place), message, hint)
 
-    def warning(self, span: Span, message: str, hint: str | None = None) -> TranslationWarning:
-        """A warning that points at a span."""
-        return _finding(TranslationWarning, self.text, span, message, hint)
+    def warning(self, place: exp.Expr | Span, message: str, hint: str | None = None) -> TranslationWarning:
+        """A warning that points at a node or a span."""
+        return _finding(TranslationWarning, self.text, self._span_of(place), message, hint)
+
+    def _span_of(self, place: exp.Expr | Span) -> Span:
+        return self.span(place) if isinstance(place, exp.Expr) else place
 
     # -- edits -------------------------------------------------------------------------------------
     def apply(self, edits: Iterable[Edit]) -> None:

@@ -139,14 +139,14 @@ def check(source: Source, tree: exp.Expr, batch: Microbatch, groups: GroupWindow
             and not batch.filled_by(function.window)
             and batch.is_in(source, function.this)
         ):
-            raise source.error(source.span(function), _CUT.format(function.window.name), _HINT)
+            raise source.error(function, _CUT.format(function.window.name), _HINT)
     for select, call, window in groups.windows(tree):
         if not batch.filled_by(window) and batch.is_in(source, *_inputs(select)):
             raise source.error(source.call_span(call), _CUT.format(window.name), _HINT)
     for node in tree.find_all(exp.Window, LastJoin, MatchRecognize):
         if _reads_back(node) and batch.is_in(source, *_inputs(node)):
             yield source.warning(
-                source.span(node),
+                node,
                 "dbt cuts what is read here to the rows of a batch, so rows of earlier times are missing at its start",
                 "read {{ read(ref('...'), before='1 hour') }}, and in a query around it: where {{ in_batch() }}",
             )

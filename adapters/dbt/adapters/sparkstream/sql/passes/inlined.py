@@ -21,7 +21,7 @@ def inlined(table: exp.Table, cte: exp.CTE, source: Source) -> Iterator[Edit]:
         there.parent = table.parent
         if find_cte(there) is not meant:
             message = f"{cte.alias} is read more than once, and its {inner.name} is another table where it is read"
-            raise source.error(source.span(table), message, f"give one {inner.name} another name")
+            raise source.error(table, message, f"give one {inner.name} another name")
     name = source.span(table.this)
     query = source.written(cte.this)
     columns = cte.args["alias"].columns

@@ -84,7 +84,7 @@ class _Rewriting:
         unread = tree.find(Opaque)
         if unread is not None:
             raise source.error(
-                source.span(unread),
+                unread,
                 "this query can't be parsed, so it isn't known whether it reads the row of a request",
                 "make it a model of its own",
             )

@@ -37,7 +37,7 @@ class Part:
     def needs_several(self, node: exp.Expr, source: Source) -> TranslationError:
         """The error for a node above the part, if the node needs rows of several micro-batches."""
         message = f"this needs rows of several micro-batches, as it stands above {self.name}"
-        return source.error(source.span(node), message, self.hint)
+        return source.error(node, message, self.hint)
 
 
 def check_around(
@@ -61,16 +61,16 @@ def check_around(
             continue
         if isinstance(table.this, WindowFunction):
             message = f"windows over the rows of {part.name} don't stream in the same model"
-            raise source.error(source.span(table.this), message, part.hint)
+            raise source.error(table.this, message, part.hint)
         cte = find_cte(table)
         if cte is None or not reads_from(cte.this, reader):
             message = f"{part.name} and another stream in the same model don't stream"
-            raise source.error(source.span(table), message, part.hint)
+            raise source.error(table, message, part.hint)
         readers.append((cte, table))
         _check_way(table, source, streams, part)
     for cte, table in readers:
         if sum(other is cte for other, _ in readers) > 1:
-            raise source.error(source.span(table), f"the rows of {part.name} are read twice here", part.hint)
+            raise source.error(table, f"the rows of {part.name} are read twice here", part.hint)
 
 
 _READERS = (exp.From, exp.Join, exp.Lateral, exp.SetOperation, exp.Subquery, exp.Table, WindowFunction)
@@ -84,13 +84,13 @@ def _check_way(read: exp.Expr, source: Source, streams: Streams, part: Part) -> 
         around = node.parent
         if isinstance(around, exp.SetOperation) and not _is_as_of_a_time(around, streams):
             message = f"the rows of {part.name} and other rows beside them don't stream in the same model"
-            raise source.error(source.span(around), message, part.hint)
+            raise source.error(around, message, part.hint)
         _check_joins(node, source, part)
         is_passed_on = isinstance(around, _READERS) and node.arg_key in ("this", "expression")
         if isinstance(node, exp.Query) and not is_passed_on:
             # It stands in a condition, or for a value: the rows of the result come from somewhere else.
             message = f"rows of a table that {part.name} picks would come again with every micro-batch"
-            raise source.error(source.span(node), message, f"read {part.name} in FROM, and JOIN the table to it")
+            raise source.error(node, message, f"read {part.name} in FROM, and JOIN the table to it")
 
 
 def _up(read: exp.Expr) -> Iterator[exp.Expr]:
@@ -122,7 +122,7 @@ def _check_joins(relation: exp.Expr, source: Source, part: Part) -> None:
     keeping += [join for join in later if join.side in ("RIGHT", "FULL")]
     if keeping:
         raise source.error(
-            source.span(keeping[0].this),
+            keeping[0].this,
             "this join keeps rows of a table, which would come again with every micro-batch",
             f"write {part.name.removeprefix('a ')} first, and JOIN or LEFT JOIN behind it",
         )

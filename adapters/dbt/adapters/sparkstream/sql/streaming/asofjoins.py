@@ -153,7 +153,7 @@ def temporal_join(tree: exp.Expr, source: Source, streams: Streams) -> exp.Selec
         others = [relation for relation in sources(select)[1:] if streams.feeds(relation)]
         if others:
             raise source.error(
-                source.span(others[0]),
+                others[0],
                 "a temporal join doesn't stream beside a join of two streams",
                 "make the join of the streams a streaming model of its own, and read that",
             )

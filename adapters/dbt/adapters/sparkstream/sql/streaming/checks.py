@@ -45,7 +45,7 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
         TranslationError: what it is, and what to do instead.
     """
     if not isinstance(tree, exp.Query):
-        raise source.error(source.span(tree), "a streaming model is a query", "write SELECT ...")
+        raise source.error(tree, "a streaming model is a query", "write SELECT ...")
     if not streams.feeds(tree):
         raise source.error(
             (0, len(source.text)),
@@ -66,14 +66,14 @@ def check(tree: exp.Expr, source: Source, streams: Streams, resolver: Resolver, 
     for operation in tree.find_all(exp.SetOperation):
         if streams.feeds(operation) and (not isinstance(operation, exp.Union) or operation.args.get("distinct")):
             raise source.error(
-                source.span(operation),
+                operation,
                 "a stream takes UNION ALL only: the other set operations compare rows of all times",
                 "write UNION ALL, and GROUP BY the columns with the window's for distinct rows",
             )
         sides = [side for side in (operation.this, operation.expression) if not streams.feeds(side)]
         if len(sides) == 1 and (cut is None or cut.is_streamed(operation)):
             raise source.error(
-                source.span(sides[0]),
+                sides[0],
                 "UNION ALL of a stream and a table doesn't stream: in which micro-batch would the table's rows come?",
                 "read both as streams: {{ stream(ref('...')) }}; of a join as of a time, the left side at least",
             )
@@ -91,7 +91,7 @@ def _check_expressions(tree: exp.Expr, source: Source, streams: Streams) -> None
         kind = ("LEFT ANTI JOIN" if negated else "LEFT SEMI JOIN") if tested else "JOIN"
         nulls = "; it keeps rows without a key" if negated and not isinstance(around, exp.Exists) else ""
         raise source.error(
-            source.span(query),
+            query,
             "a query in an expression can't read a stream: Spark joins streams in FROM alone",
             f"write FROM ... l {kind} ... r ON l.k = r.k AND l.window_start = r.window_start AND "
             f"l.window_end = r.window_end{nulls}",
@@ -111,7 +111,7 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
             )
     if select.args.get("distinct"):
         raise source.error(
-            source.span(select),
+            select,
             "SELECT DISTINCT on a stream would have to remember all rows",
             "group by the columns together with window_start and window_end",
         )
@@ -120,7 +120,7 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
         for key in group.expressions:
             if is_group_window(key, False) and key.name.upper() in GROUP_WINDOWS:
                 raise source.error(
-                    source.span(key),
+                    key,
                     f"the group window {key.name.upper()} doesn't stream",
                     f"write FROM {key.name.upper()}(...) and group by window_start and window_end",
                 )
@@ -131,7 +131,7 @@ def _check_select(select: exp.Select, source: Source, streams: Streams, resolver
         has_aggregate(p) and not p.find(exp.Window) for p in select.expressions if not p.find(exp.Query)
     ):
         raise source.error(
-            source.span(select),
+            select,
             "an aggregate over a whole stream is never final",
             "group by window_start and window_end of a window function",
         )
@@ -149,7 +149,7 @@ def _check_group(select: exp.Select, group: exp.Group, source: Source, resolver:
             origins.setdefault(found.origin if found is not None and found.origin else key.name.casefold(), key)
     if END in origins and may_be_null(origins[END], select):  # the first one is the one that Spark closes groups by
         raise source.error(
-            source.span(origins[END]),
+            origins[END],
             "this is NULL where the join finds no row, and on a stream the group of NULL is never final",
             "group by the window_end of the side that has all its rows, and of no other; of a FULL JOIN, make a "
             "streaming model, and read that",

@@ -46,7 +46,7 @@ def check_order(select: exp.Select, relation: exp.Expr, source: Source, resolver
             fits = value is None or _is_of_a_window(value)
         if not fits:
             raise source.error(
-                source.span(window),
+                window,
                 f"windows close in the order of their ends, and this OVER reads them in that of {column.name}",
                 "write ORDER BY window_end, and then what else decides",
             )

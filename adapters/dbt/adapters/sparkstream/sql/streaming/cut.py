@@ -179,7 +179,7 @@ def find_cut(
         return None
     if len(innermost) > 1:
         raise source.error(
-            source.span(innermost[1]),
+            innermost[1],
             "a streaming model can't have OVER in several branches",
             "make each branch a streaming model of its own, and read those",
         )
@@ -190,19 +190,19 @@ def find_cut(
     relation = from_item(select)
     if relation is None:
         raise source.error(
-            source.span(select),
+            select,
             "OVER on a stream reads no relation here",
             "write FROM and the relation: SELECT ... OVER (...) FROM {{ stream(ref('...')) }}",
         )
     if select.args.get("joins") or relation.args.get("joins"):
         raise source.error(
-            source.span(select),
+            select,
             "OVER on a stream reads one relation, and this query joins",
             "put the join into a subquery: SELECT ... OVER (...) FROM (SELECT ... JOIN ...)",
         )
     if select.args.get("group"):
         raise source.error(
-            source.span(select),
+            select,
             "OVER beside GROUP BY doesn't stream",
             "put the aggregation into a subquery: SELECT ... OVER (...) FROM (SELECT ... GROUP BY ...)",
         )
@@ -245,7 +245,7 @@ def _with_a_table(select: exp.Select, stream: exp.Expr, tree: exp.Expr, source: 
         needs_others = frames and alone_with_a_table(around, streams) is None and around is not select
         if around.args.get("group") or around.find(WindowFunction) or needs_others:
             raise source.error(
-                source.span(around),
+                around,
                 "what stands above a join as of a time may need rows of several micro-batches",
                 "make the join a streaming model of its own, and read that",
             )
@@ -260,7 +260,7 @@ def _at(sessions: RowSessions, tree: exp.Expr, source: Source, streams: Streams,
         around = enclosing(window, exp.Select)
         if around is not None and streams.feeds_query(around) and not is_within_windows(around, resolver):
             raise source.error(
-                source.span(window),
+                window,
                 "OVER across the sessions of a stream doesn't stream in the same model",
                 "add window_end and the keys of the SESSION to PARTITION BY; "
                 "or make the sessions a streaming model of their own, and read that",
@@ -278,7 +278,7 @@ def _at_match(matches: RowMatches, tree: exp.Expr, source: Source, streams: Stre
     window = next((found for node in (below, *ctes_of(below)) if (found := node.find(WindowFunction))), None)
     if buffered and window is not None:
         raise source.error(
-            source.span(window),
+            window,
             "the rows of a window function below a MATCH_RECOGNIZE don't stream",
             "group them by window_start and window_end, and ORDER BY window_time; or leave the window function out",
         )

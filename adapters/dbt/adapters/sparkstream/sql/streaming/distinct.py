@@ -70,9 +70,7 @@ def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> No
             "name the keys: GROUP BY window_start, window_end, ROLLUP (k)",
         )
     if any(join.kind == "ANTI" for join in select.args.get("joins") or []):
-        raise source.error(
-            source.span(select), "DISTINCT values of an ANTI JOIN don't stream", "put the join into a subquery"
-        )
+        raise source.error(select, "DISTINCT values of an ANTI JOIN don't stream", "put the join into a subquery")
     for item, span in zip(select.expressions, Block(source, select).projections, strict=True):
         if not isinstance(item, (exp.Alias, exp.Column)) or item.is_star:
             raise source.error(
@@ -82,18 +80,16 @@ def check_distinct(select: exp.Select, source: Source, resolver: Resolver) -> No
         named = _item_of(key, select)
         if named is not None and isinstance(key, exp.Column) and resolver.find(key, select) is not None:
             raise source.error(
-                source.span(key),
+                key,
                 f"{key.name} is a column and the name of something else in the SELECT list",
                 "give that another name",
             )
     try:
         sets = [tuple(sorted({normal_form(key) for key in keys})) for keys in alternatives(group)]
     except NoRule as reason:
-        raise source.error(source.span(group), str(reason), "group by fewer keys") from None
+        raise source.error(group, str(reason), "group by fewer keys") from None
     if len(set(sets)) < len(sets):
-        raise source.error(
-            source.span(group), "the same grouping set stands here twice, beside DISTINCT values", "leave one out"
-        )
+        raise source.error(group, "the same grouping set stands here twice, beside DISTINCT values", "leave one out")
 
 
 def without_distinct(sql: str, streams: Streams) -> tuple[str, bool]:

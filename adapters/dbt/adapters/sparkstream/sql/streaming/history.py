@@ -130,13 +130,13 @@ def history(select: exp.Select, source: Source, arrival: str | None) -> History:
             rows[names, back, where] = max(rows.get((names, back, where), 0), reach)
     if len(times) > 1:
         raise source.error(
-            source.span(select),
+            select,
             f"OVER on a stream has one order, and here there are {' and '.join(times)}",
             "order all of them by the event time",
         )
     [column] = times.values()
     if select.args.get("laterals"):
-        raise source.error(source.span(select), "LATERAL VIEW beside OVER doesn't stream", "put it into a subquery")
+        raise source.error(select, "LATERAL VIEW beside OVER doesn't stream", "put it into a subquery")
     where = select.args.get("where")
     relation = select.args["from_"].this
     return History(

@@ -113,7 +113,7 @@ class IntervalJoins:
             return  # the watermark closes the key, and Spark reads no other condition
         if not equal and not join.args.get("using"):
             raise source.error(
-                source.span(join.this),
+                join.this,
                 "a join of two streams finds its rows by a column that is equal in both, and there is none here",
                 "add a key to the condition: ON a.k = b.k AND ...; where there is none, a constant in both: "
                 "SELECT *, 1 AS k FROM ...",
@@ -134,7 +134,7 @@ class IntervalJoins:
             return
         if not alone or any(self._joins_below(side) for side in (*lefts, right)):
             raise source.error(
-                source.span(join.this),
+                join.this,
                 "a join of two streams by time doesn't stream beside another join of streams",
                 "make one of the joins a streaming model of its own, and read that",
             )

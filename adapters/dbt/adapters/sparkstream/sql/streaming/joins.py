@@ -61,7 +61,7 @@ def _anti(left: exp.Expr, join: exp.Join, source: Source) -> Iterator[Edit]:
 def _full(join: exp.Join, source: Source) -> Iterator[Edit]:
     if join.args.get("using") or join.method == "NATURAL":
         raise source.error(
-            source.span(join.this),
+            join.this,
             "a FULL JOIN with USING, or a NATURAL one, doesn't stream",
             "name the columns: ON l.k = r.k, and coalesce(l.k, r.k) AS k in the SELECT list",
         )

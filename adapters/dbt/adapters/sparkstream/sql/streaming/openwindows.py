@@ -72,14 +72,14 @@ def keep_windows(
         )
     if cut is not None and cut.history is not None:
         raise source.error(
-            source.span(cut.select),
+            cut.select,
             f"{config} doesn't go with OVER across windows: its rows come in the order in which windows close",
             f"make the aggregation a streaming model with {config}, and OVER a model that reads it",
         )
     for select in tree.find_all(exp.Select):
         if has_distinct(select) and streams.feeds_query(select):
             raise source.error(
-                source.span(select),
+                select,
                 f"{config} doesn't go with aggregates of DISTINCT values: they take two aggregations on a stream, "
                 "and Spark hands out what changes in one",
                 f"write approx_count_distinct, or leave {config} out",

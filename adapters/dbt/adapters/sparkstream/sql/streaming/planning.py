@@ -317,7 +317,7 @@ def _end(columns: Columns, source: Source, tree: exp.Expr) -> str:
     found = next((column.name for column in columns.items if column.origin == "window_end"), None)
     if found is None:
         raise source.error(
-            source.span(tree),
+            tree,
             f"{UPDATE} finds what the table has of a window by its window_end, which this query doesn't give",
             "add window_end to what it selects",
         )

@@ -95,7 +95,7 @@ def _check_below(node: exp.Expr, source: Source) -> None:
         waiting = table if table.args.get("version") is not None else waiting
     if waiting is not None:
         raise source.error(
-            source.span(waiting),
+            waiting,
             f"OVER, the rows of a SESSION or a join as of a time below {MATCHES.name} doesn't stream",
             "make what is below the MATCH_RECOGNIZE a streaming model of its own, and read that",
         )

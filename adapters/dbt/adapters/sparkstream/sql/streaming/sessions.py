@@ -138,7 +138,7 @@ def row_sessions(tree: exp.Expr, source: Source, streams: Streams, resolver: Res
         return None
     if len(found) > 1:
         raise source.error(
-            source.span(found[1]), "a streaming model can't have several SESSIONs with all of their rows", SESSIONS.hint
+            found[1], "a streaming model can't have several SESSIONs with all of their rows", SESSIONS.hint
         )
     [function] = found
     _check_input(function, source)
@@ -152,7 +152,7 @@ def _check_input(function: WindowFunction, source: Source) -> None:
         window = node.find(exp.Window)
         if window is not None:
             raise source.error(
-                source.span(window),
+                window,
                 "OVER below a SESSION doesn't stream",
                 "make what is below the SESSION a streaming model of its own, and read that",
             )

@@ -88,7 +88,7 @@ def ignored(tree: exp.Expr, source: Source) -> Iterator[TranslationWarning]:
             if has_ignored_frame(node):
                 name = node.args["alias"]
                 yield source.warning(
-                    source.span(name),
+                    name,
                     f"Flink heeds no frame behind the name of a window, {name.name}, so it is left out",
                     "write the window in full: OVER (PARTITION BY ... ORDER BY ... ROWS ...)",
                 )

@@ -97,7 +97,7 @@ def _raw_name(text: str) -> str:
 def _unknown(source: Source, name: exp.Expr, known: dict[str, Window | None]) -> Exception:
     names = ", ".join(known)
     return source.error(
-        source.span(name),
+        name,
         f"there is no window named {name.name}",
         f"this SELECT declares {names}" if names else f"declare it: WINDOW {name.name} AS (PARTITION BY ...)",
     )

@@ -178,7 +178,7 @@ class Evaluation:
         text = self.select.source.written(self.call.arguments[index])
         if not re.fullmatch(r"-?\s*\d+", text):
             raise self.select.source.error(
-                self.select.source.span(self.call.arguments[index]),
+                self.call.arguments[index],
                 f"{self.word} takes a constant whole number here",
                 f"write {self.word}({self.arguments[0]}, 1)",
             )

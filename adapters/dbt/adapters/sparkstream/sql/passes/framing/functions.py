@@ -276,9 +276,7 @@ def lag(aggregate: Evaluation) -> str:
         return _lag_or(aggregate, value, n, further[1])
     if n < 0:
         raise aggregate.select.source.error(
-            aggregate.select.source.span(aggregate.call.arguments[1]),
-            f"{aggregate.word} looks back only",
-            "write a number of rows, 0 or more",
+            aggregate.call.arguments[1], f"{aggregate.word} looks back only", "write a number of rows, 0 or more"
         )
     if aggregate.call.ignore_nulls and not (aggregate.call.top and n):
         raise aggregate.fail(

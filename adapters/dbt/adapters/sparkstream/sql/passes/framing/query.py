@@ -174,7 +174,7 @@ class Query:
                 continue
             if isinstance(column.this, exp.Star):
                 raise self._select.source.error(
-                    self._select.source.span(column),
+                    column,
                     "a window with UNION and a join in one SELECT can't have all columns of one table",
                     "name the columns, or put the join in a subquery",
                 )

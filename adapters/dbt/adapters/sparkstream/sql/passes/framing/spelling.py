@@ -205,9 +205,7 @@ def refuse_what_spark_lacks(source: Source, tree: exp.Expr) -> None:
     """Refuses SQLstream's own functions, SIMILAR TO, and a unit of DATEDIFF in quotes."""
     for node in find(tree, exp.Anonymous, exp.SimilarTo, exp.Column):
         if isinstance(node, exp.SimilarTo):
-            raise source.error(
-                source.span(node), "Spark has no SIMILAR TO", "write text RLIKE '^(a|b)$', a pattern as Java has it"
-            )
+            raise source.error(node, "Spark has no SIMILAR TO", "write text RLIKE '^(a|b)$', a pattern as Java has it")
         if isinstance(node, exp.Column):
             _check_word(source, node)
         elif isinstance(node, exp.Anonymous) and not isinstance(node.parent, exp.Dot):  # else a user's own, s.f()
@@ -218,7 +216,7 @@ def _check_word(source: Source, column: exp.Column) -> None:
     """Refuses CURRENT_ROW_TIMESTAMP as SQLstream writes it, without parentheses."""
     name = column.name.upper()
     if name == "CURRENT_ROW_TIMESTAMP" and not column.table and not column.this.args.get("quoted"):
-        raise source.error(source.span(column), "Spark has no clock that goes on from row to row", _CLOCK)
+        raise source.error(column, "Spark has no clock that goes on from row to row", _CLOCK)
 
 
 def _check_call(source: Source, call: exp.Anonymous) -> None:
@@ -227,6 +225,4 @@ def _check_call(source: Source, call: exp.Anonymous) -> None:
         raise source.error(span, f"Spark has no {name}", _FUNCTIONS[name])
     unit = call.expressions[0] if len(call.expressions) == 3 else None
     if name == "DATEDIFF" and isinstance(unit, exp.Literal) and unit.is_string:
-        raise source.error(
-            source.span(unit), "Spark's DATEDIFF takes its unit without quotes", f"write DATEDIFF({unit.name}, a, b)"
-        )
+        raise source.error(unit, "Spark's DATEDIFF takes its unit without quotes", f"write DATEDIFF({unit.name}, a, b)")

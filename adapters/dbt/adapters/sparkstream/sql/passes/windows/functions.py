@@ -79,7 +79,7 @@ class WindowFunctions:
         for column in WINDOW_COLUMNS:
             if rows.find(column):
                 raise source.error(
-                    source.span(function.this),
+                    function.this,
                     f"the input of {name} has a column {column} already",
                     f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
                 )
@@ -93,7 +93,7 @@ class WindowFunctions:
         gap = rows.find(own_gap[0].name) if own_gap else None
         if gap is not None and gap.type is not None and not _is_gap(gap.type):
             raise source.error(
-                source.span(own_gap[0]),
+                own_gap[0],
                 f"the gap {gap.name} is of type {gap.type}, and no length of time",
                 f"cast it in a subquery, to seconds: (SELECT *, CAST({gap.name} AS DECIMAL(18, 3)) AS gap FROM ...)",
             )

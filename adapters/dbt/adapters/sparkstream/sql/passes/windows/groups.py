@@ -241,7 +241,7 @@ class GroupWindows:
         time, *rest = call.expressions or [None]
         if (len(rest) > len(names) and kind == "TUMBLE") or (kind == "HOP" and len(rest) == 3):
             raise source.error(
-                source.span(rest[len(names)]),
+                rest[len(names)],
                 f"a group window {kind} can't be aligned to a time of day",
                 f"write FROM {kind}(TABLE t, DESCRIPTOR(ts), ..., offset INTERVAL '8' HOUR)",
             )
@@ -257,7 +257,7 @@ class GroupWindows:
         try:
             window = GROUP_WINDOWS[kind](**values)
         except PartError as error:
-            raise source.error(source.span(rest[names.index(error.part)]), str(error), error.hint) from None
+            raise source.error(rest[names.index(error.part)], str(error), error.hint) from None
         if isinstance(window, Hop) and window.slide > window.size:
             raise source.error(
                 span,

@@ -37,7 +37,7 @@ def unequal_bounds(tree: exp.Expr, source: Source, resolver: Resolver) -> Iterat
             if missing:
                 both = (f"{_named(b, other, resolver)} = {_named(b, window, resolver)}" for b in missing)
                 yield source.warning(
-                    source.span(place),
+                    place,
                     f"windows are joined without an equal {' and '.join(missing)}: not window by window",
                     f"write AND {' AND '.join(both)} where only rows of the same window shall meet",
                 )
@@ -112,7 +112,7 @@ def sparse_windows(tree: exp.Expr, source: Source, *, strict: bool) -> Iterator[
         slide, size = window.slide.words(), window.size.words()
         right = f"HOP(..., {window.size.sql()}, {window.slide.sql()})" if strict else f"hop(..., '{size}', '{slide}')"
         yield source.warning(
-            source.span(function),
+            function,
             f"hop(..., slide, size): the slide '{slide}' is longer than the size '{size}',"
             " so rows between two windows are in none",
             f"if you mean windows of {slide} every {size}, write {right}",
@@ -139,7 +139,7 @@ def merged_windows(tree: exp.Expr, source: Source) -> Iterator[TranslationWarnin
         named |= {_name(key, select) for key in group.expressions}
         if starts and not named & ENDS:
             yield source.warning(
-                source.span(starts[0]),
+                starts[0],
                 "windows of CUMULATE that begin together are one group: each row counts once for every window it is in",
                 "write GROUP BY window_start, window_end",
             )
