@@ -16,11 +16,10 @@ from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationE
 from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, enclosing, find
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced, blamed_on, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import with_by
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import Session, window_functions
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
 from dbt.adapters.sparkstream.sql.dialects.flink import rowtimes

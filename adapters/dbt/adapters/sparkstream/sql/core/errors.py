@@ -91,3 +91,7 @@ class RequestError(ValueError):
 
 class ArgumentError(ValueError):
     """A wrong argument of one of the translator's functions, such as an unknown dialect."""
+
+
+class NoRule(Exception):
+    """A query that a rule doesn't apply to; the message says why, in words for the person who wrote it."""

@@ -9,7 +9,7 @@ from enum import Enum
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing
 
 NAVIGATION = ("FIRST", "LAST")
 """Functions that read one row of a pattern variable."""

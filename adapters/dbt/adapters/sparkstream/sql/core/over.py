@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, once
 from dbt.adapters.sparkstream.sql.core.source import Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 
 _SIDES = {"PRECEDING": -1, "FOLLOWING": 1}
 

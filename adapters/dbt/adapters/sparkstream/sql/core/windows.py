@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.errors import PartError
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, Interval
 from dbt.adapters.sparkstream.sql.core.limits import most_windows
-from dbt.adapters.sparkstream.sql.core.tree import find
+from dbt.adapters.sparkstream.sql.core.nodes import find
 
 DAY = Interval.of("1", "day")
 LONGEST_APART = Interval.of("28", "day")

@@ -10,10 +10,9 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers
-from dbt.adapters.sparkstream.sql.core.nodes import UNITS, Difference, Unknown, WhenValues
+from dbt.adapters.sparkstream.sql.core.nodes import UNITS, Difference, Unknown, WhenValues, find
 from dbt.adapters.sparkstream.sql.core.source import SPAN, error_at
 from dbt.adapters.sparkstream.sql.core.tokens import retyped
-from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import WINDOWS
 from dbt.adapters.sparkstream.sql.dialects.sparkstream import SparkStream
 from dbt.adapters.sparkstream.sql.grammar.json_grammar import parse_aggregate, parse_array, parse_object, parse_path

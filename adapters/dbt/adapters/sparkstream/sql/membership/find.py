@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
+from dbt.adapters.sparkstream.sql.core.nodes import own
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, SPAN, Source, Span, blamed_on
-from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import Session, Window, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, WindowSpec

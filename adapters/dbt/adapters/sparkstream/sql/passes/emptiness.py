@@ -10,10 +10,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dbt.adapters.sparkstream.sql.core.aggregates import AGGREGATES
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item
-from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more, results
+from dbt.adapters.sparkstream.sql.core.nodes import AGGREGATES, SETS, has_more, results
 
 TURN = timedelta(hours=3)
 """Largest turn of a clock, forward or back."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.nodes import find, within
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import find, within
 
 
 def inlined(table: exp.Table, cte: exp.CTE, source: Source) -> Iterator[Edit]:

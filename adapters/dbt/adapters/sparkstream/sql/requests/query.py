@@ -17,13 +17,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.errors import RequestError
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, name_of, sources
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, aggregate_name, enclosing, own
 from dbt.adapters.sparkstream.sql.core.schema import Describe, Schema
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span, Traced, blamed_on
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.grammar.net import netted
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES

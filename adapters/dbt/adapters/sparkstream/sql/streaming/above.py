@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, has_aggregate, within
 from dbt.adapters.sparkstream.sql.core.source import Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, within
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table, sides_of

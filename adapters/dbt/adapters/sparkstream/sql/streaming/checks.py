@@ -5,11 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, enclosing, has_aggregate
 from dbt.adapters.sparkstream.sql.core.source import CLAUSES, SPAN, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import GROUP_WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.windows.groups import is_call, is_group_window

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item
+from dbt.adapters.sparkstream.sql.core.nodes import has_aggregate
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Session, Tumble, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.frames import in_force

@@ -10,8 +10,8 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, own, within
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span, Traced
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own, within
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys, reads_from

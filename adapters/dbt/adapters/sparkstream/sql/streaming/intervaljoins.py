@@ -15,9 +15,8 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import Warn
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item
-from dbt.adapters.sparkstream.sql.core.nodes import excepted
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, excepted
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.streaming.names import END, Streams, ctes_of

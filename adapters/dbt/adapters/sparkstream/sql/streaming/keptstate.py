@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.errors import TranslationError
+from dbt.adapters.sparkstream.sql.core.errors import NoRule, TranslationError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.schema import Schema
 from dbt.adapters.sparkstream.sql.core.types import NTZ
@@ -25,7 +25,6 @@ from dbt.adapters.sparkstream.sql.core.windows import WindowFunction, window_fun
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import SLICE_RULES, Decision
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import SliceColumn, Slices, counts_values

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, from_item, sources
+from dbt.adapters.sparkstream.sql.core.nodes import within
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import within
 
 END = "window_end"
 

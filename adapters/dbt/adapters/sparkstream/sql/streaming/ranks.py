@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, sources
+from dbt.adapters.sparkstream.sql.core.nodes import find
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.passes.optimize.highest import by_rank
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, with_only
 

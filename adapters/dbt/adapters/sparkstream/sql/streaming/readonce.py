@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
+from dbt.adapters.sparkstream.sql.core.nodes import find
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import window_functions
 from dbt.adapters.sparkstream.sql.passes.inlined import inlined
 from dbt.adapters.sparkstream.sql.streaming.names import Streams, ctes_of

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, has_aggregate
 from dbt.adapters.sparkstream.sql.core.source import Span
 from dbt.adapters.sparkstream.sql.statement import Statement
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.sparkstream.spark.connect import expression
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked, exactly, string_literal
-from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
+from dbt.adapters.sparkstream.sql.core.names.checks import as_time
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka

@@ -25,9 +25,8 @@ from dbt.adapters.sparkstream.sql.core.names.scope import (
     sources,
 )
 from dbt.adapters.sparkstream.sql.core.nested import fields
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque, cells, excepted
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, cells, enclosing, excepted
 from dbt.adapters.sparkstream.sql.core.schema import Schema
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import NTZ, plain_type
 from dbt.adapters.sparkstream.sql.core.typing import SPARK, TypeRules
 from dbt.adapters.sparkstream.sql.core.unnested import Unnested, unnested

@@ -12,8 +12,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.names.paths import is_called
 from dbt.adapters.sparkstream.sql.core.nested import field, fields
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, enclosing_such, once
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, enclosing, enclosing_such, once
 
 
 @dataclass(frozen=True)

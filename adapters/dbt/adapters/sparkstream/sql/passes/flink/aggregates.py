@@ -9,7 +9,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.literals import is_column, string_literal
 from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, find
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 from dbt.adapters.sparkstream.sql.core.typing import TypeOf
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import FlinkCall, cast, number

@@ -12,9 +12,8 @@ from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, TIME_UNITS
 from dbt.adapters.sparkstream.sql.core.matching import match_of
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
-from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, is_written_by_values
+from dbt.adapters.sparkstream.sql.core.nodes import JsonConstructor, every, is_written_by_values
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import every
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import collect, is_taken_apart, is_unnested

@@ -10,9 +10,8 @@ from math import prod
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.nodes import SETS
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, enclosing, own
 from dbt.adapters.sparkstream.sql.core.source import Edit
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, own
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form

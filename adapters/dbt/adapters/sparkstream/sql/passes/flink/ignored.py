@@ -10,9 +10,9 @@ from sqlglot.errors import TokenError
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from dbt.adapters.sparkstream.sql.core.nodes import find
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
-from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flink import Flink
 from dbt.adapters.sparkstream.sql.passes.comments import between_tokens

@@ -12,8 +12,8 @@ from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT
 from dbt.adapters.sparkstream.sql.core.names.paths import default_qualifiers, is_called, output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import Column, find_cte, from_item, merged_names, relations, sources
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, once
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, once
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flink import qualifier, rowtimes
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import WORDS, word

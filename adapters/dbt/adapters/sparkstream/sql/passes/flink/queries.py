@@ -11,8 +11,8 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name, unused_name
 from dbt.adapters.sparkstream.sql.core.names.scope import joins_of, sources
+from dbt.adapters.sparkstream.sql.core.nodes import own
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit
-from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.passes.flink.grouping import is_aggregated
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, constant, handles, widened
 

@@ -11,9 +11,8 @@ from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import names_of
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
-from dbt.adapters.sparkstream.sql.core.nodes import row_values
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, row_values
 from dbt.adapters.sparkstream.sql.core.source import Edit
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.unnested import Pieces, Unnested, names_given
 from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call

@@ -11,8 +11,8 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.nested import fields
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import Numbers
 
 NUMBERS = Numbers({"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}, is_flink=True)

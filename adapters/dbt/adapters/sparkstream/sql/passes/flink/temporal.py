@@ -14,8 +14,8 @@ from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import is_called, names_of, output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, sources
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, find
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, handles
 
 _HINT = (

@@ -26,9 +26,9 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import sources
+from dbt.adapters.sparkstream.sql.core.nodes import find, own
 from dbt.adapters.sparkstream.sql.core.over import subtracted_from
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, SPAN, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.writing import Query as Written
 from dbt.adapters.sparkstream.sql.core.writing import Select, UnionAll, named, parenthesized, placed, window_clause
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin

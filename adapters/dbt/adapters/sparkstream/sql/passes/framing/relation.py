@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.literals import quoted, string_literal
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, name_of, sources
+from dbt.adapters.sparkstream.sql.core.nodes import own
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized
 from dbt.adapters.sparkstream.sql.grammar.specs import AsOfJoin, LastJoin, OrderKey
 from dbt.adapters.sparkstream.sql.passes.framing.asof import as_of

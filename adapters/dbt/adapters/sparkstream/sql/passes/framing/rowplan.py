@@ -7,6 +7,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.frames import Kind
 from dbt.adapters.sparkstream.sql.core.interval import MICROS
 from dbt.adapters.sparkstream.sql.core.names.scope import Column, Columns, sources
@@ -21,7 +22,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.rowsets import by_key, can_run,
 from dbt.adapters.sparkstream.sql.passes.framing.select import FramedSelect
 from dbt.adapters.sparkstream.sql.passes.framing.streams import ARRIVAL, KEY_TYPES, MARK, Stream
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Arguments, running
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import TimeBlocks
 
 _SUBTRACTED = ("SUM", "COUNT", "AVG")

@@ -11,8 +11,8 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
+from dbt.adapters.sparkstream.sql.core.nodes import own
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block, inside
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, find_calls, find_windows

@@ -10,17 +10,16 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.limits import most_partial_matches
 from dbt.adapters.sparkstream.sql.core.literals import quoted
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, After, MatchRecognize
-from dbt.adapters.sparkstream.sql.core.names.checks import check_column
+from dbt.adapters.sparkstream.sql.core.names.checks import as_time, check_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import find
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import find
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES
 from dbt.adapters.sparkstream.sql.core.writing import placed
 from dbt.adapters.sparkstream.sql.passes.flink.functions import is_aggregate_call
 from dbt.adapters.sparkstream.sql.passes.match.names import MatchNames
 from dbt.adapters.sparkstream.sql.passes.match.query import MatchQuery, OrderItem
 from dbt.adapters.sparkstream.sql.passes.match.values import AGGREGATES, Values, call_around, is_column
-from dbt.adapters.sparkstream.sql.passes.windows.times import as_time
 
 
 class Matches:
@@ -175,8 +174,7 @@ class Checks:
         self._check_known(column)
 
     def _check_known(self, column: exp.Column) -> None:
-        of = "the input of MATCH_RECOGNIZE"
-        check_column(self._source, self._source.span(column), column.name, self._columns, of)
+        check_column(self._source, column, self._columns, "the input of MATCH_RECOGNIZE")
 
     def _check_call(self, call: exp.Anonymous, top: exp.Expr) -> None:
         name = call.name.upper()

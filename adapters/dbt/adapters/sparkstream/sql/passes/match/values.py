@@ -10,8 +10,8 @@ from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import average_type, sum_type
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import UntypedError, cast

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.literals import is_column
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, decimal_parts, is_decimal
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 _COUNT = "coalesce({0}, 0)"
 _ADDED = "coalesce({a} + {b}, {a}, {b})"

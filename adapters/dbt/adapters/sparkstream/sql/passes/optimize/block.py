@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.literals import backticked, unquoted
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, from_item
-from dbt.adapters.sparkstream.sql.core.nodes import has_more
+from dbt.adapters.sparkstream.sql.core.nodes import aggregate_name, enclosing, has_aggregate, has_more
 from dbt.adapters.sparkstream.sql.core.source import Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import enclosing
 from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -27,7 +26,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
 )
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import Grouping, GroupKey, Names, read_grouping
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 _READ = words(
     """expressions from_ where group having order limit offset distinct hint windows with_ kind operation_modifiers"""

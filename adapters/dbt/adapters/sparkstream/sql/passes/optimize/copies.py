@@ -8,13 +8,13 @@ serves where slices don't: for windows that overlap little, and for aggregates t
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop, Tumble, WindowFunction
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_one_window
 

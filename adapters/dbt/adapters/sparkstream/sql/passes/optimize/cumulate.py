@@ -12,11 +12,11 @@ windows is a row of the result. A different value is counted in the first slice 
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.windows import Cumulate
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
     Cells,

@@ -6,12 +6,11 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.nodes import Opaque
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
+from dbt.adapters.sparkstream.sql.core.nodes import Opaque, own
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow, LastJoin
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 _GROUP_CALLS = frozenset({*GROUP_WINDOWS, *AUXILIARY})
 

@@ -9,12 +9,11 @@ from math import prod
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns
-from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more
-from dbt.adapters.sparkstream.sql.core.tree import once
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more, once
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 Set = tuple[exp.Expr, ...]
 

@@ -7,12 +7,12 @@ has. Where sums can be subtracted exactly, or different values are counted, a wi
 
 from __future__ import annotations
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Hop
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.blocks import prefixes_and_suffixes
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import SliceRule
 from dbt.adapters.sparkstream.sql.passes.optimize.running import running_sums
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import (

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, from_item, sources
 from dbt.adapters.sparkstream.sql.core.nodes import has_more
@@ -29,7 +30,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import plain_keys
 from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import Join, JoinByRows, Side
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rewriting, Rule
 
 LEAST_OVERLAP = 4

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, IntervalError
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.over import bound
 from dbt.adapters.sparkstream.sql.core.source import Source
 from dbt.adapters.sparkstream.sql.core.types import TIMES
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 
 _COUNTED = ("unix_micros", "unix_millis", "unix_seconds")
 """Functions of a time whose values are far from the ends of BIGINT, so that an offset more never overflows."""

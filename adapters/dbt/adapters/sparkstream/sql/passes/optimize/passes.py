@@ -8,10 +8,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, find
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import (
     Cumulate,
     Hop,
@@ -26,7 +27,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.copies import HopCopies, Tumbl
 from dbt.adapters.sparkstream.sql.passes.optimize.cumulate import CumulateSlices
 from dbt.adapters.sparkstream.sql.passes.optimize.hop import HopSlices
 from dbt.adapters.sparkstream.sql.passes.optimize.joins import HopJoin, joining
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.onebound import OneBound
 from dbt.adapters.sparkstream.sql.passes.optimize.oversums import OverSums, SlidingFrame
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rule, SliceRule

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO
 from dbt.adapters.sparkstream.sql.core.windows import Session
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
 from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, counts_values
 

@@ -22,14 +22,14 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.aggregates import has_aggregate
+from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import MICROS
 from dbt.adapters.sparkstream.sql.core.literals import unquoted
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
+from dbt.adapters.sparkstream.sql.core.nodes import find, has_aggregate, own
 from dbt.adapters.sparkstream.sql.core.over import named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined, parenthesized, placed
 from dbt.adapters.sparkstream.sql.core.writing import named as columns_named
@@ -37,7 +37,6 @@ from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import words
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
-from dbt.adapters.sparkstream.sql.passes.optimize.norule import NoRule
 from dbt.adapters.sparkstream.sql.passes.optimize.offsets import measure_of, offset
 from dbt.adapters.sparkstream.sql.passes.optimize.oversums import SlidingFrame
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import AT, BLOCK, TimeBlocks

@@ -6,13 +6,12 @@ from collections.abc import Container, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.names.checks import check_column
+from dbt.adapters.sparkstream.sql.core.names.checks import check_column, check_time
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_decimal, is_string
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.passes.windows.lower import WindowCall, lower, spelled
-from dbt.adapters.sparkstream.sql.passes.windows.times import check_time
 
 
 class WindowFunctions:
@@ -73,9 +72,8 @@ class WindowFunctions:
         source, name = self._source, function.window.name
         rows = self._resolver.columns(function.this)
         time = rows.find(function.timecol.name)
-        place = source.span(function.timecol)
         if time:
-            check_time(source, place, time.name, time.type, time.origin, flink=self._resolver.wall_bounds)
+            check_time(source, function.timecol, time.name, time.type, time.origin, flink=self._resolver.wall_bounds)
         for column in WINDOW_COLUMNS:
             if rows.find(column):
                 raise source.error(
@@ -83,13 +81,13 @@ class WindowFunctions:
                     f"the input of {name} has a column {column} already",
                     f"rename it in the input: SELECT {column} AS inner_{column.removeprefix('window_')}, ...",
                 )
-        check_column(source, place, function.timecol.name, rows, f"the input of {name}")
+        check_column(source, function.timecol, rows, f"the input of {name}")
         condition = function.close_on
         conditions = [] if condition is None else [c for c in condition.find_all(exp.Column) if not c.table]
         own_gap = [] if function.gap is None else [function.gap]
         used: list[exp.Expr] = [*function.partition_by, *own_gap, *conditions]
         for node in used:
-            check_column(source, source.span(node), node.name, rows, f"the input of {name}")
+            check_column(source, node, rows, f"the input of {name}")
         gap = rows.find(own_gap[0].name) if own_gap else None
         if gap is not None and gap.type is not None and not _is_gap(gap.type):
             raise source.error(

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import from_item
+from dbt.adapters.sparkstream.sql.core.nodes import aggregate_name, own
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import own
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, Hop, Session, Window, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block

@@ -13,19 +13,17 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import PartError
 from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
-from dbt.adapters.sparkstream.sql.core.names.checks import refuse_column
+from dbt.adapters.sparkstream.sql.core.names.checks import check_time, refuse_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, from_item, sources
-from dbt.adapters.sparkstream.sql.core.nodes import SETS
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, enclosing, find, own
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, find, own
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.windows.lower import time_window, wall_clock
-from dbt.adapters.sparkstream.sql.passes.windows.times import check_time
 
 _ARGUMENTS = {"TUMBLE": ("size",), "HOP": ("slide", "size"), "SESSION": ("gap",)}
 _USAGE = {
@@ -267,13 +265,12 @@ class GroupWindows:
         return GroupWindow(time, window)
 
     def _check_time(self, read: GroupWindow, select: exp.Select) -> None:
-        place = self._source.span(read.time)
-        name = self._source.text[slice(*place)]
+        name = self._source.written(read.time)
         if isinstance(read.time, exp.Column) and self._resolver.candidates(read.time, select) == []:
             known = sum(map(self._resolver.columns, sources(select)), Columns())
-            refuse_column(self._source, place, name, known, "this FROM")
+            refuse_column(self._source, read.time, name, known, "this FROM")
         column = self._resolver.expression(read.time, select)
-        check_time(self._source, place, name, column.type, column.origin, flink=self._strict)
+        check_time(self._source, read.time, name, column.type, column.origin, flink=self._strict)
 
     def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
         time, type_ = self._source.rendered(read.time), self._type(read.time, select)

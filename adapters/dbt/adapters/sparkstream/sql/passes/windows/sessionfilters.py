@@ -17,13 +17,11 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.aggregates import aggregate_name, has_aggregate
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.paths import output_name
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, conjuncts, find_cte, from_item
-from dbt.adapters.sparkstream.sql.core.nodes import SETS, has_more
+from dbt.adapters.sparkstream.sql.core.nodes import SETS, aggregate_name, find, has_aggregate, has_more, own
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
-from dbt.adapters.sparkstream.sql.core.tree import find, own
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, WINDOW_COLUMNS, Session, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.inlined import inlined

@@ -10,8 +10,8 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, sources
+from dbt.adapters.sparkstream.sql.core.nodes import enclosing, find
 from dbt.adapters.sparkstream.sql.core.source import Source
-from dbt.adapters.sparkstream.sql.core.tree import enclosing, find
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, WindowFunction, window_functions
 
 
