@@ -189,10 +189,6 @@ def _arithmetic(node: exp.Binary, of: TypeOf, numbers: Numbers) -> str | None:
     return "float" if left == right == "float" else "double" if "double" in (left, right) else None
 
 
-def _one_of(node: exp.Case | exp.If, of: TypeOf, numbers: Numbers) -> str | None:
-    return numbers.common(map(of, results(node)))
-
-
 def _floor_or_ceil(node: exp.Expr, of: TypeOf, numbers: Numbers) -> str | None:
     """`FLOOR(x)` and `CEIL(x)`; `FLOOR(ts TO HOUR)` is a time."""
     type_ = of(node.this)
@@ -234,7 +230,7 @@ SPARK = TypeRules(
         exp.Bracket: _subscript,
         exp.Array: lambda node, of, numbers: array_of(numbers.common([of(each) for each in node.expressions])),
         exp.Distinct: lambda node, of, numbers: of(node.expressions[0]) if node.expressions else None,
-        **dict.fromkeys((exp.Case, exp.If), _one_of),
+        **dict.fromkeys((exp.Case, exp.If), lambda node, of, numbers: numbers.common(map(of, results(node)))),
         exp.DPipe: _joined,
         exp.Trim: fixed("string"),
         exp.StrPosition: fixed("int"),

@@ -57,7 +57,8 @@ def unnested(node: exp.Unnest, type_: str | None) -> Unnested:
     elif not known and wanted > 2:
         kind, inner = Pieces.ROWS, tuple((name, None) for name in given[:wanted])
     else:
-        kind, inner = Pieces.ELEMENTS, ((_only(node), of_array),)
+        name = node.alias or (node.parent.alias if isinstance(node.parent, exp.Lateral) else "") or "EXPR$0"
+        kind, inner = Pieces.ELEMENTS, ((name, of_array),)
     columns: tuple[Field, ...] = (*inner, ("ORDINALITY", "int")) if ordinal else inner
     own = tuple(name for name, _ in row) if row is not None else ()
     if given and len(given) == len(columns):
@@ -72,9 +73,3 @@ def names_given(node: exp.Unnest) -> list[str]:
     if not names and isinstance(around, exp.Lateral):
         names = list(around.alias_column_names)
     return [*names, offset.name] if isinstance(offset, exp.Identifier) else names
-
-
-def _only(node: exp.Unnest) -> str:
-    """The name of the column that has an array's elements."""
-    alias = node.alias or (node.parent.alias if isinstance(node.parent, exp.Lateral) else "")
-    return alias or "EXPR$0"

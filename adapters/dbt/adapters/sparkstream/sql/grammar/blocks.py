@@ -122,7 +122,8 @@ class Blocks:
             yield from self._queries(range(block.start, query))
             yield range(query, block.stop)
             return
-        operators = [i for i in level if self._is_operator(i, block)]
+        inside = (i for i in level if i > block.start and tokens[i - 1].token_type is not TokenType.STAR)
+        operators = [i for i in inside if tokens[i].token_type in _OPERATORS]
         if not operators or any(tokens[i].token_type is TokenType.PIPE_GT for i in level):
             yield from self._queries(block)
             return
@@ -147,10 +148,6 @@ class Blocks:
         word = self._tokens[i].text.upper() if i < len(self._tokens) else ""
         called = first > 1 and self._tokens[first - 2].token_type in _NAMES
         return word in _QUERY_WORDS and not (called and (word == "TABLE" or i > first))
-
-    def _is_operator(self, i: int, block: range) -> bool:
-        kind = self._tokens[i].token_type
-        return kind in _OPERATORS and i > block.start and self._tokens[i - 1].token_type is not TokenType.STAR
 
     def _operand(self, operator: int) -> int:
         """The first token behind an operator and its ALL, such as UNION ALL."""

@@ -59,7 +59,8 @@ class Microbatch:
     def filled_by(self, window: Window) -> bool:
         """True if windows fill the batch, so that none needs a row from outside."""
         return isinstance(window, Tumble) and all(
-            (_micros(edge) - window.offset.micros) % window.size.micros == 0 for edge in (self.start, self.end)
+            ((edge - _EPOCH) // timedelta(microseconds=1) - window.offset.micros) % window.size.micros == 0
+            for edge in (self.start, self.end)
         )
 
     def cut(self, query: exp.Expr | None, source: Source) -> CutTable | None:
@@ -179,7 +180,3 @@ def _time(literal: exp.Expr) -> datetime | None:
         return datetime.fromisoformat(literal.name) if isinstance(literal, exp.Cast) else None
     except ValueError:
         return None
-
-
-def _micros(time: datetime) -> int:
-    return (time - _EPOCH) // timedelta(microseconds=1)

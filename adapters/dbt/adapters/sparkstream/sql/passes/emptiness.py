@@ -69,7 +69,7 @@ class _Emptiness:
         first = from_item(select)
         if first is None:
             return False
-        if _is_base(first):
+        if isinstance(first, exp.Table) and isinstance(first.this, exp.Identifier) and find_cte(first) is None:
             read = _read(select)
             empty = read is not None and self._is_empty(read)
         else:
@@ -94,11 +94,6 @@ class _Emptiness:
             return isinstance(node, exp.Subquery) and self.of_query(node)
         recursive = cte.parent is not None and cte.parent.args.get("recursive")
         return not recursive and not has_more(node, *_NAMED) and self.of_query(cte.this)
-
-
-def _is_base(node: exp.Expr) -> bool:
-    """True if a relation in FROM is a table, and no CTE."""
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and find_cte(node) is None
 
 
 def _has_row_of_nothing(select: exp.Select) -> bool:

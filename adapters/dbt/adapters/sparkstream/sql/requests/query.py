@@ -144,7 +144,9 @@ class _Rewriting:
         yield from self._edit_lead(lead)
         for window in own(select, FramedWindow):
             for union in window.value.unions:
-                yield self._stored(union.meta[SPAN])
+                span = union.meta[SPAN]
+                text = lambda s=span: f"(SELECT *, {_STORED} FROM {self._source.render(s)})"  # noqa: E731
+                yield Edit(span, text, level=1)
         for other in sources(select)[1:]:
             inner = other.this if isinstance(other, exp.Subquery) else None
             if isinstance(inner, exp.Select) and self._is_computed(inner):
@@ -161,9 +163,6 @@ class _Rewriting:
         alias = "" if lead.alias else f" AS {name_of(lead)}"
         rows = f"(SELECT *, {_STORED} FROM {name} UNION ALL {row}, {_REQUESTED}){alias}"
         yield Edit.to(self._source.full_name(lead), rows)
-
-    def _stored(self, span: Span) -> Edit:
-        return Edit(span, lambda: f"(SELECT *, {_STORED} FROM {self._source.render(span)})", level=1)
 
     def _is_computed(self, select: exp.Select) -> bool:
         """True if a joined subquery has windows or LAST JOINs over the main table."""

@@ -159,20 +159,16 @@ def frames_of(select: exp.Select) -> Iterator[tuple[exp.Window, list[exp.Expr], 
         if isinstance(defined, FramedWindow):
             value = defined.value
             keys = [k.expression for k in value.partition]
-            yield window, keys, [(k.expression, False, _back(desc=False, nulls_first=True)) for k in value.order]
+            yield window, keys, [(k.expression, False, "DESC") for k in value.order]
         else:
             order = parts.order.expressions if parts.order else []
             yield window, parts.partition_by, [(o.this, *_ways(o)) for o in order]
 
 
 def _ways(item: exp.Ordered) -> tuple[bool, str]:
-    desc = bool(item.args.get("desc"))
-    return desc, _back(desc=desc, nulls_first=bool(item.args.get("nulls_first")))
-
-
-def _back(*, desc: bool, nulls_first: bool) -> str:
+    desc, nulls_first = bool(item.args.get("desc")), bool(item.args.get("nulls_first"))
     nulls = "" if nulls_first is not desc else " NULLS LAST" if nulls_first else " NULLS FIRST"
-    return f"{'ASC' if desc else 'DESC'}{nulls}"
+    return desc, f"{'ASC' if desc else 'DESC'}{nulls}"
 
 
 def _origins(keys: list[exp.Expr], select: exp.Select, resolver: Resolver) -> set[str]:

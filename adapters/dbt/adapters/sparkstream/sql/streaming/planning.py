@@ -203,7 +203,9 @@ class _Planning:
             expressions = FlinkExpressions(source, resolver, joins_versions=cut is None or not cut.joins_versions)
             matches = Matches(source, resolver).edits(tree, None if cut is None else cut.match)
             edits += [*matches, *expressions.edits(tree)]
-        _apply(source, edits)
+        # In the order of the text, inner ones first: a stage takes the CTEs before it as they end up.
+        for edit in sorted(edits, key=lambda e: (e.span[1], e.span[1] - e.span[0], e.level)):
+            source.apply([edit])
         read = streams.read(tree)
         text, stages, shares = _without_distinct(tree, source, streams, cut, windows.stages)
         forms = {RANKED: ranked, SHARED: shares}
@@ -329,9 +331,3 @@ def _translated(sql: str, dialect: str, schema: Schema | None, arrival: str | No
         return sql.strip().rstrip(";")
     statement = Statement.parse(sql, dialect)
     return statement.traced(schema, arrival=arrival).text.strip().rstrip(";")
-
-
-def _apply(source: Source, edits: list[Edit]) -> None:
-    """Makes edits in the order of the text, inner ones first: a stage takes the CTEs before it as they end up."""
-    for edit in sorted(edits, key=lambda e: (e.span[1], e.span[1] - e.span[0], e.level)):
-        source.apply([edit])

@@ -98,11 +98,12 @@ class Groupings(Rewriter):
         group = select.args.get("group") if select else None
         if select is None or group is None:
             return
+        keys = {_last(key) for item in _elements(group) for key in key_parts(item)}
         if name == "GROUP_ID":
             self._check_sets(node, group)
         elif several_sets(group):
             yield from self._in_having(node, name, select)
-        elif node.expressions and self._are_keys(node.expressions, group):  # Spark knows it beside ROLLUP only
+        elif node.expressions and keys.issuperset(map(_last, node.expressions)):  # Spark knows it beside ROLLUP only
             yield Edit(self.source.call_span(node), lambda: "CAST(0 AS BIGINT)", level=1)
 
     def _check_sets(self, node: exp.Expr, group: exp.Group) -> None:
@@ -113,11 +114,6 @@ class Groupings(Rewriter):
                 "GROUP_ID() numbers equal grouping sets, which Spark doesn't tell from each other",
                 "write each set once, or UNION ALL with a number of your own",
             )
-
-    def _are_keys(self, values: list[exp.Expr], group: exp.Group) -> bool:
-        """True if values are keys of a GROUP BY, compared by name without the table's name."""
-        keys = {_last(key) for item in _elements(group) for key in key_parts(item)}
-        return all(_last(value) in keys for value in values)
 
     def _in_having(self, node: exp.Expr, name: str, select: exp.Select) -> Iterator[Edit]:
         """In HAVING, Spark knows GROUPING of keys that are selected as they are, and what the result has."""

@@ -74,7 +74,8 @@ def find_windows(source: Source, block: Block) -> dict[str, Window | None]:
         if key in found or key in pending:
             raise source.error(place, f"there are two windows named {name.name}", "give one of them another name")
         if isinstance(node, FramedWindow):
-            found[key] = Window(_raw_name(source.text[slice(*place)]), node.value, place)
+            text = source.written(name)
+            found[key] = Window(backticked(text[1:-1]) if text.startswith('"') else text, node.value, place)
         elif isinstance(node.args.get("alias"), exp.Identifier) and not any(
             map(node.args.get, ("partition_by", "order", "spec"))
         ):
@@ -87,11 +88,6 @@ def find_windows(source: Source, block: Block) -> dict[str, Window | None]:
             raise _unknown(source, target, found)
         found[key] = found[target.name.lower()]
     return found
-
-
-def _raw_name(text: str) -> str:
-    """A name as written, in Spark's quotes."""
-    return backticked(text[1:-1]) if text.startswith('"') else text
 
 
 def _unknown(source: Source, name: exp.Expr, known: dict[str, Window | None]) -> Exception:

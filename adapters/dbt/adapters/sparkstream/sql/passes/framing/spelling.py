@@ -207,16 +207,11 @@ def refuse_what_spark_lacks(source: Source, tree: exp.Expr) -> None:
         if isinstance(node, exp.SimilarTo):
             raise source.error(node, "Spark has no SIMILAR TO", "write text RLIKE '^(a|b)$', a pattern as Java has it")
         if isinstance(node, exp.Column):
-            _check_word(source, node)
+            is_clock = node.name.upper() == "CURRENT_ROW_TIMESTAMP"  # as SQLstream writes it, without parentheses
+            if is_clock and not node.table and not node.this.args.get("quoted"):
+                raise source.error(node, "Spark has no clock that goes on from row to row", _CLOCK)
         elif isinstance(node, exp.Anonymous) and not isinstance(node.parent, exp.Dot):  # else a user's own, s.f()
             _check_call(source, node)
-
-
-def _check_word(source: Source, column: exp.Column) -> None:
-    """Refuses CURRENT_ROW_TIMESTAMP as SQLstream writes it, without parentheses."""
-    name = column.name.upper()
-    if name == "CURRENT_ROW_TIMESTAMP" and not column.table and not column.this.args.get("quoted"):
-        raise source.error(column, "Spark has no clock that goes on from row to row", _CLOCK)
 
 
 def _check_call(source: Source, call: exp.Anonymous) -> None:

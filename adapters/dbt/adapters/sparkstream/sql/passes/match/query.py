@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.matching import After, RowPattern
 from dbt.adapters.sparkstream.sql.core.writing import commented, indented, listed
@@ -194,9 +195,12 @@ class _Search:
         """The live ways that began less than WITHIN ago."""
         if self._pattern.within is None:
             return "a.live"
-        time, events = self._query.order[0].column, self._names.events
-        began = f"get({events}, t.m.s).{time}"
-        return f"filter(a.live, t -> get({events}, i).{time} < {began} + {self._pattern.within.sql()})"
+        return self._live(f"get({self._names.events}, i).{self._query.order[0].column} <", self._pattern.within)
+
+    def _live(self, condition: str, within: Interval) -> str:
+        """The live ways whose end of WITHIN is behind a condition, such as `until_at <=`."""
+        began = f"get({self._names.events}, t.m.s).{self._query.order[0].column}"
+        return f"filter(a.live, t -> {condition} {began} + {within.sql()})"
 
     def _begin(self) -> str:
         """A way that has taken no event."""
@@ -290,7 +294,8 @@ class _Search:
         lines = []
         for place, name in enumerate(self._pattern.variables):
             condition = self._query.conditions.get(name, "TRUE")
-            states = [str(q) for q, edges in enumerate(self._nfa.edges) if any(_reads(e, place) for e in edges)]
+            reads = [any(place in (edge.variable, *edge.unless) for edge in edges) for edges in self._nfa.edges]
+            states = [str(state) for state, is_read in enumerate(reads) if is_read]
             asked = "" if len(states) == len(self._nfa.edges) else f" AND t.q IN ({', '.join(states)})"
             lines.append(f"WHEN v = {place}{asked} THEN {condition}")
         return lines
@@ -351,16 +356,11 @@ class _Search:
         """
         is_stream = self._query.until is not None
         result = _FOUND_AND_FIRST if is_stream else "{0}.found"
-        if self._pattern.within is None:
+        within = self._pattern.within
+        if within is None:
             return [f"a -> {result.format('a')}"]
-        lines = self._settled("a.pending", self._still_in_time() if is_stream else self._threads)
+        lines = self._settled("a.pending", self._live("until_at <=", within) if is_stream else self._threads)
         return ["a -> aggregate(", *indented([*lines[:-1], f"o -> {result.format('o')}"]), ")"]
-
-    def _still_in_time(self) -> str:
-        """The live ways that a later row may take on."""
-        assert self._pattern.within is not None
-        began = f"get({self._names.events}, t.m.s).{self._query.order[0].column}"
-        return f"filter(a.live, t -> until_at <= {began} + {self._pattern.within.sql()})"
 
 
 _FOUND_AND_FIRST = (
@@ -368,10 +368,6 @@ _FOUND_AND_FIRST = (
     "transform({0}.pending, p -> p.s))) AS first)"
 )
 """The matches that count, and the first event of matches that wait or aren't finished."""
-
-
-def _reads(edge: Edge, variable: int) -> bool:
-    return variable == edge.variable or variable in edge.unless
 
 
 def _from(query: Lines) -> Lines:

@@ -38,11 +38,6 @@ def _number(type_: str | None) -> str:
     return type_
 
 
-def _sum(events: str, value: str, type_: str | None) -> str:
-    known = _number(type_)
-    return _total(events, value, sum_type(known))
-
-
 def _avg(events: str, value: str, type_: str | None) -> str:
     known = _number(type_)
     count = f"size({_values(events, value)})"
@@ -73,7 +68,7 @@ Aggregate = Callable[..., str]
 separator to Spark SQL."""
 
 AGGREGATES: dict[str, Aggregate] = {
-    "SUM": _sum,
+    "SUM": lambda events, value, type_: _total(events, value, sum_type(_number(type_))),
     "AVG": _avg,
     "COUNT": _count,
     "MIN": _extreme("array_min"),
