@@ -149,8 +149,10 @@ class _Writer:
         self._means = {id(key): _item_of(key, select) for key in _keys(group)}
         self._has_sets = any(isinstance(key, SETS) for key in group.expressions)
         self._keys: dict[str, str] = {}
+        self._named_keys: dict[str, exp.Expr] = {}
         for key in _keys(group):
-            self._keys.setdefault(normal_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
+            name = self._keys.setdefault(normal_form(self._means[id(key)] or key), f"__key_{len(self._keys) + 1}")
+            self._named_keys.setdefault(name, key)
         self._plain: dict[str, str] = {}
         self._lists: dict[tuple[tuple[str, ...], str | None], list[str | None]] = {}
         self._flags: dict[str, str] = {}
@@ -184,7 +186,7 @@ class _Writer:
             numbers.append(str(number) if None in filters else f"IF(coalesce({some}, FALSE), {number}, {_NO_COPY})")
         added = [*(["__copy"] if self._copies else []), *values]
         group = self._select.args["group"]
-        inner = [f"{self._key_text(key)} AS {name}" for key, name in self._named_keys()]
+        inner = [f"{self._key_text(key)} AS {name}" for name, key in self._named_keys.items()]
         inner += ["grouping_id() AS __set"] if self._has_sets else []
         # The values behind the keys are bits of grouping_id() too.
         ids = {_GROUPING_ID: f"shiftright({_GROUPING_ID}, {len(added)})"}
@@ -215,7 +217,7 @@ class _Writer:
         if self._select.args.get("having"):
             outside.append(self._select.args["having"].this)
         for call in (call for node in outside for call in self._calls(node)):
-            if next(self._distincts(call), None) is None:
+            if call.find(exp.Distinct) is None:
                 self._all_rows = True
                 continue
             listed, condition = self._list(call)
@@ -233,14 +235,6 @@ class _Writer:
         return self._all_rows or len(self._lists) > 1 or filtered or self._has_sets
 
     # -- keys --------------------------------------------------------------------------------------
-    def _named_keys(self) -> Iterator[tuple[exp.Expr, str]]:
-        seen: set[str] = set()
-        for key in _keys(self._select.args["group"]):
-            name = self._keys[normal_form(self._means[id(key)] or key)]
-            if name not in seen:
-                seen.add(name)
-                yield key, name
-
     def _key_text(self, key: exp.Expr) -> str:
         return self._source.rendered(self._means[id(key)] or key)
 
@@ -290,13 +284,9 @@ class _Writer:
             yield from self._calls(child)
 
     # -- aggregates --------------------------------------------------------------------------------
-    @staticmethod
-    def _distincts(call: exp.Expr) -> Iterator[exp.Distinct]:
-        return call.find_all(exp.Distinct)
-
     def _list(self, call: exp.Expr) -> tuple[tuple[tuple[str, ...], str | None], str | None]:
         """The list of an aggregate, which is its DISTINCT values and a FILTER that isn't shared; and its FILTER."""
-        distinct = next(self._distincts(call))
+        distinct = next(call.find_all(exp.Distinct))
         values = tuple(self._source.rendered(e) for e in distinct.expressions if not isinstance(e, exp.Literal))
         filter_ = call.find(exp.Filter)
         if filter_ is None:
@@ -315,7 +305,7 @@ class _Writer:
 
     def _second(self, node: exp.Expr) -> str:
         """An aggregate over the groups of the first aggregation."""
-        distinct = next(self._distincts(node), None)
+        distinct = node.find(exp.Distinct)
         if distinct is None:
             text = self._source.rendered(node)
             if self._copies:

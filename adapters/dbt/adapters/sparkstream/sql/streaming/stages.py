@@ -78,7 +78,7 @@ class StagedWindows(WindowFunctions):
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         for function in tree.find_all(WindowFunction):
             self._check(function)
-            span = self._source.span(function)
+            span = self.source.span(function)
             if function is self._unstaged:
                 continue
             if not self._streams.feeds(function):
@@ -94,26 +94,26 @@ class StagedWindows(WindowFunctions):
     def _window(self, function: WindowFunction) -> str:
         query = self._lower(function, indent="", utc=self._utc)[1:-1].strip("\n")
         lines = [line[2:] if line.startswith("  ") else line for line in query.split("\n")]
-        sql = with_clause(self._source, function.this) + "\n".join(lines)
+        sql = with_clause(self.source, function.this) + "\n".join(lines)
         if not self._follows(function):
-            self._arrive(function, self._source.rendered(function.this), sql)
+            self._arrive(function, self.text(function.this), sql)
         return self._add(function, sql, str(function.timecol.name), "window_end", ("window_time",))
 
     def _session(self, function: WindowFunction, aggregate: exp.Select) -> Iterator[Edit]:
-        for edit in session_edits(self._source, function, aggregate):
-            if edit.span == self._source.span(function):
+        for edit in session_edits(self.source, function, aggregate):
+            if edit.span == self.source.span(function):
                 edit = replace(edit, text=lambda text=edit.text: self._recorded(function, text()))  # type: ignore[misc]
             yield edit
         if aggregate.parent is not None:
             end = next(iter(named(aggregate, "window_end")), None)
             closes = named(aggregate, "window_time")
             yield Edit(
-                self._source.span(aggregate),
+                self.source.span(aggregate),
                 lambda: (
                     "SELECT * FROM "
                     + self._add(
                         function,
-                        with_clause(self._source, aggregate) + self._source.rendered(aggregate),
+                        with_clause(self.source, aggregate) + self.text(aggregate),
                         None,
                         end,
                         closes,
@@ -125,17 +125,17 @@ class StagedWindows(WindowFunctions):
     def _recorded(self, function: WindowFunction, relation: str) -> str:
         """The rows of a SESSION, added to `late`: each is late by a session of its own, before sessions are merged."""
         if not self._follows(function):
-            time, window = self._source.written(function.timecol), function.window
+            time, window = self.source.written(function.timecol), function.window
             assert isinstance(window, Session)
             bounds = f"{time} AS window_start, {time} + {window.constant_gap.sql()} AS window_end"
-            ctes = with_clause(self._source, function.this)
+            ctes = with_clause(self.source, function.this)
             self._arrive(function, relation, f"{ctes}SELECT *, {bounds} FROM {relation}")
         return relation
 
     def _arrive(self, function: WindowFunction, relation: str, windows: str) -> None:
         read = {name for node in (function.this, *ctes_of(function.this)) for name in self._streams.read(node)}
-        rows = f"{with_clause(self._source, function.this)}SELECT * FROM {relation}"
-        time = self._source.written(function.timecol)
+        rows = f"{with_clause(self.source, function.this)}SELECT * FROM {relation}"
+        time = self.source.written(function.timecol)
         self.late.append(Arrivals(rows, windows, time, tuple(sorted(read))))
 
     def _follows(self, function: WindowFunction) -> bool:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn, TypeVar
+from typing import ClassVar, TypeVar
 
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.nested import fields
-from dbt.adapters.sparkstream.sql.core.nodes import enclosing
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Edit, Span
 from dbt.adapters.sparkstream.sql.core.types import Numbers
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 
 NUMBERS = Numbers({"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}, is_flink=True)
 """Common types of numbers, and of times with and without a zone, in Flink."""
@@ -116,7 +115,7 @@ def handles(*kinds: type[exp.Expr]) -> Callable[[_Handler], _Handler]:
     return registered
 
 
-class Rewriter:
+class Rewriter(Editor):
     """Edits some kinds of nodes.
 
     Attributes:
@@ -128,29 +127,6 @@ class Rewriter:
     def __init_subclass__(cls) -> None:
         methods = vars(cls).items()
         cls.handlers = {kind: name for name, method in methods for kind in getattr(method, "kinds", ())}
-
-    def __init__(self, source: Source, resolver: Resolver) -> None:
-        self.source = source
-        self.resolver = resolver
-
-    def text(self, node: exp.Expr) -> str:
-        """A node's text, with the edits made so far."""
-        return self.source.rendered(node)
-
-    def type(self, node: exp.Expr | None) -> str | None:
-        """The Spark type of an expression, or None where it isn't known."""
-        if node is None:
-            return None
-        return self.resolver.type(node, enclosing(node, exp.Select) or NO_SELECT)
-
-    def refuse(self, node: exp.Expr | Span, message: str, hint: str | None = None) -> NoReturn:
-        """Raises a TranslationError that points at a node or a span."""
-        span = self.source.span(node) if isinstance(node, exp.Expr) else node
-        raise self.source.error(span, message, hint)
-
-    def edit(self, node: exp.Expr, text: Callable[[], str], *, level: int = 0) -> Edit:
-        """An edit of all of a node."""
-        return Edit(self.source.span(node), text, level=level)
 
     def alike(self, values: Sequence[exp.Expr], common: Common = NUMBERS.common) -> Iterator[Edit]:
         """Casts of values of which one is the result, to the type that Flink gives the result."""

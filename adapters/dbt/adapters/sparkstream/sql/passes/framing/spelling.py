@@ -17,6 +17,7 @@ from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.conditions import COMPARISONS, loose_operands
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
 from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
@@ -28,38 +29,37 @@ def extent(source: Source, tree: exp.Expr) -> Span:
     return (min(start for start, _ in spans), max(end for _, end in spans)) if spans else (0, len(source.text))
 
 
-class SQLstreamSpelling:
+class SQLstreamSpelling(Editor):
     """Edits names, SELECT STREAM, FLOOR(x TO unit), STEP, divisions, joins of streams, and edges of groups."""
 
     def __init__(self, source: Source, resolver: Resolver, *, arrival: str | None = None) -> None:
-        self._source = source
-        self._resolver = resolver
+        super().__init__(source, resolver)
         self._arrival = arrival
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
         """The edits of a statement."""
-        refuse_what_spark_lacks(self._source, tree)
+        refuse_what_spark_lacks(self.source, tree)
         inserted = Insertions()
-        yield from stream_joins(self._source, tree, inserted)
-        yield from self._tokens(self._source.tokens_in(extent(self._source, tree)))
+        yield from stream_joins(self.source, tree, inserted)
+        yield from self._tokens(self.source.tokens_in(extent(self.source, tree)))
         for node in find(tree, exp.Floor, exp.Ceil):
             if node.args.get("to"):
                 yield self._rounding(node)
         for step in find(tree, Step):
             yield self._step(step)
         for elapsed in find(tree, Elapsed):
-            behind, end = self._source.span(elapsed.this)[1], self._source.span(elapsed)[1]
-            inserted.wrap(self._source.span(elapsed), ("CAST(", ""))
+            behind, end = self.source.span(elapsed.this)[1], self.source.span(elapsed)[1]
+            inserted.wrap(self.source.span(elapsed), ("CAST(", ""))
             yield Edit.to((behind, end), f" AS INTERVAL {elapsed.args['units']})")
         for call in find(tree, exp.Anonymous):
             # MONOTONIC(x) is x, with a promise that x grows.
             if call.name.upper() == "MONOTONIC" and len(call.expressions) == 1:
-                start = self._source.call_span(call)[0]
-                yield Edit.to((start, self._source.span(call.expressions[0])[0]), "(")
-        yield from whole_divisions(self._source, self._resolver, tree, inserted)
+                start = self.source.call_span(call)[0]
+                yield Edit.to((start, self.source.span(call.expressions[0])[0]), "(")
+        yield from whole_divisions(self.source, self.resolver, tree, inserted)
         for compared in find(tree, exp.Is, *COMPARISONS):
             for operand in loose_operands(compared):
-                inserted.wrap(self._source.span(operand), ("(", ")"))
+                inserted.wrap(self.source.span(operand), ("(", ")"))
         yield from inserted.edits()
         for select in find(tree, exp.Select):
             yield from self._names(select)
@@ -68,7 +68,7 @@ class SQLstreamSpelling:
 
     def _tokens(self, tokens: list[Token]) -> Iterator[Edit]:
         for i, token in enumerate(tokens):
-            raw = self._source.text[token.start : token.end + 1]
+            raw = self.source.text[token.start : token.end + 1]
             span = token.start, token.end + 1
             if token.token_type == TokenType.IDENTIFIER and raw.startswith('"'):
                 yield Edit.to(span, backticked(token.text))
@@ -76,7 +76,7 @@ class SQLstreamSpelling:
                 yield Edit.to(span, string_literal(token.text))
             elif is_stream_word(tokens, i):
                 end = tokens[i + 1].start
-                between = self._source.text[token.end + 1 : end]
+                between = self.source.text[token.end + 1 : end]
                 yield Edit.to((token.start, end if not between.strip() else token.end + 1), "")
 
     def _names(self, select: exp.Select) -> Iterator[Edit]:
@@ -86,11 +86,11 @@ class SQLstreamSpelling:
                 continue
             name = counted_name(select, index)
             if name:
-                end = self._source.span(item)[1], self._source.span(item)[1]
-                yield Edit(end, lambda end=end, name=name: f"{self._source.render(end)} AS {backticked(name)}", level=1)  # type: ignore[misc]
+                end = self.source.span(item)[1], self.source.span(item)[1]
+                yield Edit(end, lambda end=end, name=name: f"{self.source.render(end)} AS {backticked(name)}", level=1)  # type: ignore[misc]
 
     def _rounding(self, node: exp.Expr) -> Edit:
-        source = self._source
+        source = self.source
         span = source.span(node)
         value = source.span(node.this)
         unit = node.args["to"].name.upper()
@@ -107,7 +107,7 @@ class SQLstreamSpelling:
         return Edit(span, text)
 
     def _step(self, node: Step) -> Edit:
-        source = self._source
+        source = self.source
         by = source.span(node.args["by"])
         tokens = source.tokens_in(by)
         value = source.span(node.this)
@@ -132,7 +132,7 @@ class SQLstreamSpelling:
 
     def _edges(self, select: exp.Select) -> Iterator[Edit]:
         """FIRST_VALUE and LAST_VALUE of a group go by ROWTIME, and by arrival."""
-        source = self._source
+        source = self.source
         for call in own(select, exp.Anonymous):
             name = call.name.upper()
             if name not in ("FIRST_VALUE", "LAST_VALUE") or len(call.expressions) != 1:

@@ -9,9 +9,9 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core import types
 from dbt.adapters.sparkstream.sql.core.errors import RefusedError
 from dbt.adapters.sparkstream.sql.core.matching import NAVIGATION, ROWTIME, MatchRecognize
-from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
-from dbt.adapters.sparkstream.sql.core.nodes import enclosing
+from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.flink.aggregates import average_type, sum_type
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import word
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import UntypedError, cast
@@ -99,12 +99,11 @@ def _place(call: exp.Anonymous | None) -> tuple[bool, int]:
     return call.name.upper() == "FIRST", int(call.expressions[1].name) if len(call.expressions) > 1 else 0
 
 
-class Values:
+class Values(Editor):
     """Edits the expressions of a MATCH_RECOGNIZE."""
 
     def __init__(self, source: Source, resolver: Resolver, match: MatchRecognize, names: MatchNames) -> None:
-        self._source = source
-        self._resolver = resolver
+        super().__init__(source, resolver)
         self._match = match
         self._names = names
 
@@ -112,12 +111,12 @@ class Values:
         """The edits of a measure or a condition."""
         for node in top.walk():
             if isinstance(node, exp.Column) and is_column(node):
-                yield Edit(self._source.span(node), lambda node=node: self._column(node, top))  # type: ignore[misc]
+                yield self.edit(node, lambda node=node: self._column(node, top))  # type: ignore[misc]
             elif isinstance(node, exp.Anonymous):
                 name = node.name.upper()
-                span = self._source.call_span(node)
+                span = self.source.call_span(node)
                 if name == ROWTIME:
-                    time = self._source.written(self._match.order[0].this.this)
+                    time = self.source.written(self._match.order[0].this.this)
                     yield Edit(span, lambda time=time: f"{self._names.event('')}.{time}")  # type: ignore[misc]
                 elif name in NAVIGATION:
                     yield Edit(span, lambda node=node: self._navigation(node))  # type: ignore[misc]
@@ -137,7 +136,7 @@ class Values:
         return found
 
     def _column(self, column: exp.Column, top: exp.Expr) -> str:
-        name = self._source.written(column.this)
+        name = self.source.written(column.this)
         call = call_around(column, top)
         if call is None:
             return f"{self._names.event(column.table)}.{name}"
@@ -147,22 +146,21 @@ class Values:
 
     def _navigation(self, call: exp.Anonymous) -> str:
         value = call.expressions[0]
-        text = self._source.rendered(value)
+        text = self.text(value)
         return text if isinstance(value, (exp.Column, exp.Anonymous)) else f"({text})"
 
     def _aggregate(self, call: exp.Anonymous) -> str:
         value = call.expressions[0]
         variable = next((column.table for column in value.find_all(exp.Column) if is_column(column)), "")
-        text = "*" if isinstance(value, exp.Star) else self._source.rendered(value)
-        type_ = self._resolver.type(value, enclosing(call, exp.Select) or NO_SELECT)
+        text = "*" if isinstance(value, exp.Star) else self.text(value)
         try:
-            more = map(self._source.rendered, call.expressions[1:])
-            return AGGREGATES[call.name.upper()](self._names.all(variable), text, type_, *more)
+            more = map(self.source.rendered, call.expressions[1:])
+            return AGGREGATES[call.name.upper()](self._names.all(variable), text, self.type(value), *more)
         except UntypedError:
-            raise self._source.error(
-                self._source.call_span(call),
-                f"nobody knows the type of {self._source.written(value)} here, and {call.name} depends on it",
-                f"write {call.name}(CAST({self._source.written(value)} AS DOUBLE)), or give its type in the schema",
+            raise self.source.error(
+                self.source.call_span(call),
+                f"nobody knows the type of {self.source.written(value)} here, and {call.name} depends on it",
+                f"write {call.name}(CAST({self.source.written(value)} AS DOUBLE)), or give its type in the schema",
             ) from None
         except RefusedError as error:
-            raise self._source.error(self._source.call_span(call), str(error), error.hint) from None
+            raise self.source.error(self.source.call_span(call), str(error), error.hint) from None

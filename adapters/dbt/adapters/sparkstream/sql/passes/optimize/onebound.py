@@ -26,6 +26,7 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import NTZ
 from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, Cumulate, Hop, Tumble, WindowFunction, window_functions
 from dbt.adapters.sparkstream.sql.grammar.specs import LastJoin
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import plain_keys
 from dbt.adapters.sparkstream.sql.passes.optimize.highest import by_rank
 
@@ -45,12 +46,11 @@ class _Side:
     needed: str = BOUNDS[0]
 
 
-class OneBound:
+class OneBound(Editor):
     """Edits conditions that compare both bounds of two relations' windows for equality, and GROUP BY of both bounds."""
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
-        self._source = source
-        self._resolver = resolver
+        super().__init__(source, resolver)
         self._known: dict[int, _Side | None] = {}
 
     def edits(self, tree: exp.Expr, skipped: Collection[int] = ()) -> Iterator[Edit]:
@@ -63,7 +63,7 @@ class OneBound:
             yield from self._grouped(select, relations, id(select) in unread)
             if len(relations) < 2:
                 continue
-            ranked = by_rank(self._source, self._resolver, select, self._follows)
+            ranked = by_rank(self.source, self.resolver, select, self._follows)
             if ranked:
                 yield from ranked
             elif sum(self._bounds(relation) is not None for relation in relations.values()) > 1:
@@ -83,7 +83,7 @@ class OneBound:
             for place in gone:
                 ended |= {column.table.casefold() for column in terms[place].find_all(exp.Column)}
                 span = self._with_and(terms, place, gone)
-                yield Edit(span or self._source.span(terms[place]), lambda text="" if span else "TRUE": text)  # type: ignore[misc]
+                yield Edit(span or self.source.span(terms[place]), lambda text="" if span else "TRUE": text)  # type: ignore[misc]
         kept += _clauses(select, "with_", "from_", "joins", "where")
         hidden = any(join.args.get("using") or join.args.get("method") or isinstance(join, LastJoin) for join in joins)
         if hidden or not all(isinstance(relation, exp.Table | exp.Subquery) for relation in relations.values()):
@@ -124,9 +124,9 @@ class OneBound:
 
     def _with_comma(self, keys: list[exp.Expr], place: int) -> Span | None:
         """Span of a key of GROUP BY and of the comma before or behind it; None if there is a comment between."""
-        spans = [self._source.span(key) for key in keys]
+        spans = [self.source.span(key) for key in keys]
         first, last = (place - 1, place) if place else (0, 1)
-        if last == len(keys) or self._source.text[spans[first][1] : spans[last][0]].strip() != ",":
+        if last == len(keys) or self.source.text[spans[first][1] : spans[last][0]].strip() != ",":
             return None
         return (spans[first][1], spans[last][1]) if place else (spans[first][0], spans[last][0])
 
@@ -152,22 +152,22 @@ class OneBound:
 
     def _with_and(self, terms: list[exp.Expr], place: int, gone: Collection[int]) -> Span | None:
         """Span of a term with the AND before the term (behind the first one); None among other operators."""
-        spans = [self._source.span(term) for term in terms[max(0, place - 1) : place + 2]]
+        spans = [self.source.span(term) for term in terms[max(0, place - 1) : place + 2]]
         if not place and (len(terms) == 1 or 1 in gone):
             return None
         (_, before), (behind, _) = spans[:2]
-        between = self._source.tokens_in((before, behind))
+        between = self.source.tokens_in((before, behind))
         if [token.token_type for token in between] != [TokenType.AND]:
             return None
         if not place:
             return spans[0][0], behind
         start = between[0].start
-        return start if self._source.text[before:start].strip() else before, spans[1][1]
+        return start if self.source.text[before:start].strip() else before, spans[1][1]
 
     def _side(self, relation: exp.Expr) -> _Side | None:
         """The window's bounds in each row of a relation in FROM, if they are TIMESTAMP_NTZ and one tells the other."""
         found = self._bounds(relation)
-        columns = self._resolver.columns(relation)
+        columns = self.resolver.columns(relation)
         types = [columns.find(name) for name in found.names] if found else []
         return found if all(column and column.type == NTZ for column in types) else None
 

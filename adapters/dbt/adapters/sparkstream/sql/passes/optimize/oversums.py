@@ -25,6 +25,7 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import find, own
 from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, Edit, Source, Span
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     MERGEABLE,
@@ -116,7 +117,7 @@ class Definitions:
         return Edit((self._end, self._end), lambda: f"{before}\n{self._indent}  {text}")
 
 
-class OverSums:
+class OverSums(Editor):
     """Edits the calls over sliding frames that running sums can compute.
 
     Attributes:
@@ -127,8 +128,7 @@ class OverSums:
     does = "sums run along the rows, and a frame is the difference of two of them"
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
-        self._source = source
-        self._resolver = resolver
+        super().__init__(source, resolver)
         self.found: list[tuple[SlidingFrame, str | None]] = []
 
     def edits(self, tree: exp.Expr, skipped: Collection[int]) -> Iterator[Edit]:
@@ -144,20 +144,20 @@ class OverSums:
             for window in own(select, exp.Window):
                 if self._slides(window):
                     start, end = (named(window) or window).meta[INSIDE]
-                    frames.setdefault(" ".join(self._source.text[start:end].split()), []).append(window)
+                    frames.setdefault(" ".join(self.source.text[start:end].split()), []).append(window)
             yield from self._of_select(select, frames)
 
     def _of_select(self, select: exp.Select, frames: dict[str, list[exp.Window]]) -> Iterator[Edit]:
         definitions: Definitions | None = None
         items = {id(w): item for item in select.expressions for w in own(item, exp.Window)} if frames else {}
         for windows in frames.values():
-            written = self._source.written(parts_of(windows[0]).frame or windows[0])
+            written = self.source.written(parts_of(windows[0]).frame or windows[0])
             frame = SlidingFrame(" ".join(written.split()))
             try:
                 sums = [self._read(window, select, items.get(id(window))) for window in windows]
                 if sum(each.sql("", "").count(" OVER ") for each in sums) > MOST_SUMS:
                     raise NoRule("its calls would take more sums than they save")
-                definitions = definitions or Definitions(self._source, select)
+                definitions = definitions or Definitions(self.source, select)
             except NoRule as reason:
                 self.found.append((frame, str(reason)))
                 continue
@@ -202,17 +202,17 @@ class OverSums:
         ranged = kind == "RANGE"
         if ranged and not key.args.get("nulls_first"):
             raise NoRule("rows without a key come last")
-        measure = measure_of(key.this, select, self._resolver) if ranged else "rows"
+        measure = measure_of(key.this, select, self.resolver) if ranged else "rows"
         gone = self._gone(frame, measure, descending=bool(key.args.get("desc")))
-        text, (inside, _), (place, behind) = self._source.text, (named(window) or window).meta[INSIDE], frame.meta[SPAN]
+        text, (inside, _), (place, behind) = self.source.text, (named(window) or window).meta[INSIDE], frame.meta[SPAN]
         head = f"{text[inside:place].strip()} {kind} BETWEEN UNBOUNDED PRECEDING AND"
         end = text[frame.meta[LAST_BOUND] : behind] if frame.args.get("end") is not None else "CURRENT ROW"
         return FrameSum(
-            place=self._source.span(window),
+            place=self.source.span(window),
             arguments=arguments,
             come=f"{head} {end}",
             gone=f"{head} {gone}",
-            key=self._source.written(key.this) if ranged else None,
+            key=self.source.written(key.this) if ranged else None,
         )
 
     def _arguments(self, call: exp.Anonymous, select: exp.Select) -> Arguments:
@@ -225,8 +225,8 @@ class OverSums:
             raise NoRule("its argument has another value each time")
         if len(call.expressions) > 1 and name != "count":
             raise NoRule(f"{name} has several arguments")
-        sql = ", ".join(self._source.written(e) for e in call.expressions)
-        return Arguments(name, sql, self._resolver.type(call.expressions[0], select), distinct=False)
+        sql = ", ".join(self.source.written(e) for e in call.expressions)
+        return Arguments(name, sql, self.resolver.type(call.expressions[0], select), distinct=False)
 
     # -- bounds ----------------------------------------------------------------------------------------
     def _gone(self, frame: exp.WindowSpec, measure: str, *, descending: bool) -> str:
@@ -235,7 +235,7 @@ class OverSums:
         Args:
             measure: what offsets are added to: `rows`, `number`, or the type of a time.
         """
-        start, end = (offset(self._source, frame, side, measure) for side in ("start", "end"))
+        start, end = (offset(self.source, frame, side, measure) for side in ("start", "end"))
         if start is None:
             raise NoRule("its frame holds no rows")
         if end is not None and start > end:

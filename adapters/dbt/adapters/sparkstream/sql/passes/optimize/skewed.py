@@ -34,6 +34,7 @@ from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined, parenthesized, placed
 from dbt.adapters.sparkstream.sql.core.writing import named as columns_named
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import words
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
@@ -69,7 +70,7 @@ class _Frame:
     last: int
 
 
-class SkewedFrames:
+class SkewedFrames(Editor):
     """Edits the SELECTs with frames that reach a bounded time.
 
     Attributes:
@@ -80,8 +81,7 @@ class SkewedFrames:
     does = "the rows of each key are split by time, and all cores share them"
 
     def __init__(self, source: Source, resolver: Resolver) -> None:
-        self._source = source
-        self._resolver = resolver
+        super().__init__(source, resolver)
         self.found: list[tuple[SlidingFrame, Span, str | None]] = []
 
     def edits(self, tree: exp.Expr) -> Iterator[Edit]:
@@ -105,12 +105,12 @@ class SkewedFrames:
         base = named(window) or window
         if isinstance(base, FramedWindow) or INSIDE not in base.meta:
             return False
-        return not any(token.text.startswith("__") for token in self._source.tokens_in(base.meta[INSIDE]))
+        return not any(token.text.startswith("__") for token in self.source.tokens_in(base.meta[INSIDE]))
 
     def _note(self, window: exp.Window, reason: str | None) -> None:
         frame = parts_of(window).frame
-        text = " ".join(self._source.written(frame).split()) if frame else "no bounds"
-        entry = SlidingFrame(text), self._source.span(window), reason
+        text = " ".join(self.source.written(frame).split()) if frame else "no bounds"
+        entry = SlidingFrame(text), self.source.span(window), reason
         if (entry[0], reason) not in {(known, why) for known, _, why in self.found}:
             self.found.append(entry)
 
@@ -133,8 +133,8 @@ class SkewedFrames:
         if select.args.get("group") or any(map(has_aggregate, self._parts(window))):
             raise NoRule("the rows are groups: put the aggregation in a subquery")
         key = order.expressions[0]
-        measure = measure_of(key.this, select, self._resolver)
-        start, end = (offset(self._source, frame, side, measure) for side in ("start", "end"))
+        measure = measure_of(key.this, select, self.resolver)
+        start, end = (offset(self.source, frame, side, measure) for side in ("start", "end"))
         if start is None or end is None:
             raise NoRule("it reaches all rows on one side")
         if key.args.get("desc"):
@@ -152,11 +152,11 @@ class SkewedFrames:
         alias = relation.alias_or_name.casefold()
         if any(c.args.get("db") and c.parts[0].name.casefold() != alias for c in own(select, exp.Column)):
             raise NoRule("a column is named with its schema: give the table an alias")
-        if len({self._source.written(frame.key) for frame in frames}) > 1:
+        if len({self.source.written(frame.key) for frame in frames}) > 1:
             raise NoRule("frames beside it go by another time: put them in a query of their own")
         items = {id(w): item for item in select.expressions for w in own(item, exp.Window)}
         given = {e.alias.casefold() for e in select.expressions if isinstance(e, exp.Alias)}
-        known = self._resolver.columns(relation)
+        known = self.resolver.columns(relation)
         for frame in frames:
             if not isinstance(items.get(id(frame.window), exp.Alias()), exp.Alias):
                 raise NoRule("Spark names its column by the call: write AS")
@@ -172,13 +172,13 @@ class SkewedFrames:
     # -- writing ---------------------------------------------------------------------------------------
     def _split(self, select: exp.Select, frames: list[_Frame]) -> Edit:
         self._check(select, frames)
-        block = Block(self._source, select)
+        block = Block(self.source, select)
         first, last = min(f.first for f in frames), max(f.last for f in frames)
         return Edit(block.span, lambda: self._text(block, frames, first, last))
 
     def _text(self, block: Block, frames: list[_Frame], first: int, last: int) -> str:
         """The SELECT over a query that has the calls as columns."""
-        source, select, clauses = self._source, block.select, block.clauses
+        source, select, clauses = self.source, block.select, block.clauses
         measure, key = frames[0].measure, source.rendered(frames[0].key)
         blocks = TimeBlocks(_TIMES[measure].format(key), first, last, None if measure == "number" else 1)
         specs: dict[str, str] = {}  # of named windows
@@ -209,21 +209,21 @@ class SkewedFrames:
 
     def _call(self, window: exp.Window) -> str:
         """A call without OVER, but with the clauses before OVER, such as FILTER."""
-        start, end = self._source.span(window)
-        tokens = self._source.tokens.within((start, end))
+        start, end = self.source.span(window)
+        tokens = self.source.tokens.within((start, end))
         over = next(
-            i for i in self._source.tokens.level(tokens.start) if self._source.tokens[i].token_type is TokenType.OVER
+            i for i in self.source.tokens.level(tokens.start) if self.source.tokens[i].token_type is TokenType.OVER
         )
-        return self._source.render((start, self._source.tokens[over].start)).rstrip()
+        return self.source.render((start, self.source.tokens[over].start)).rstrip()
 
     def _spec(self, window: exp.Window) -> str:
         """A window's specification, by block too: first, as Spark sorts by what differs first in less time."""
         start, end = (named(window) or window).meta[INSIDE]
         keys = parts_of(window).partition_by
         if not keys:
-            return f"PARTITION BY {BLOCK} {self._source.render((start, end)).strip()}"
-        first = self._source.span(keys[0])[0]
-        return f"{self._source.render((start, first)).strip()} {BLOCK}, {self._source.render((first, end)).rstrip()}"
+            return f"PARTITION BY {BLOCK} {self.source.render((start, end)).strip()}"
+        first = self.source.span(keys[0])[0]
+        return f"{self.source.render((start, first)).strip()} {BLOCK}, {self.source.render((first, end)).rstrip()}"
 
     def _stars(self, block: Block, alias: str, hidden: list[str]) -> Iterator[tuple[Span, str]]:
         """Pieces that leave columns out of the stars of a SELECT list."""

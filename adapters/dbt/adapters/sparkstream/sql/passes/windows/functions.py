@@ -11,10 +11,11 @@ from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, is_decimal, is_string
 from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, WindowFunction, window_functions
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.windows.lower import WindowCall, lower, spelled
 
 
-class WindowFunctions:
+class WindowFunctions(Editor):
     """Edits the window table functions of a statement.
 
     Args:
@@ -23,8 +24,7 @@ class WindowFunctions:
     """
 
     def __init__(self, source: Source, resolver: Resolver, *, keep: bool = False, skipped: Container[int] = ()) -> None:
-        self._source = source
-        self._resolver = resolver
+        super().__init__(source, resolver)
         self._keep = keep
         self._skipped = skipped
 
@@ -34,18 +34,18 @@ class WindowFunctions:
             self._check(function)
             if id(function) in self._skipped:
                 continue
-            yield Edit(self._source.span(function), lambda function=function: self._lower(function))  # type: ignore[misc]
+            yield self.edit(function, lambda function=function: self._lower(function))  # type: ignore[misc]
 
     def _lower(self, function: WindowFunction, indent: str | None = None, utc: bool = False) -> str:
         call = self.call(function, utc)
         if self._keep:
             return spelled(call)
-        return lower(call, self._source.indent(self._source.span(function)[0]) if indent is None else indent)
+        return lower(call, self.source.indent(self.source.span(function)[0]) if indent is None else indent)
 
     def call(self, function: WindowFunction, utc: bool = False) -> WindowCall:
         """A window table function with its parts as Spark SQL: their text with the edits so far."""
-        source = self._source
-        rows = self._resolver.columns(function.this)
+        source = self.source
+        rows = self.resolver.columns(function.this)
         time = rows.find(function.timecol.name)
         span = source.span(function)
         relation = source.span(function.this)
@@ -64,16 +64,16 @@ class WindowFunctions:
             gap=source.written(function.gap) if function.gap is not None else None,
             close_on=source.rendered(function.close_on) if function.close_on is not None else None,
             utc=utc,
-            wall_bounds=self._resolver.wall_bounds,
+            wall_bounds=self.resolver.wall_bounds,
         )
 
     def _check(self, function: WindowFunction) -> None:
         """Refuses a window whose input can't have it, as far as its columns are known."""
-        source, name = self._source, function.window.name
-        rows = self._resolver.columns(function.this)
+        source, name = self.source, function.window.name
+        rows = self.resolver.columns(function.this)
         time = rows.find(function.timecol.name)
         if time:
-            check_time(source, function.timecol, time.name, time.type, time.origin, flink=self._resolver.wall_bounds)
+            check_time(source, function.timecol, time.name, time.type, time.origin, flink=self.resolver.wall_bounds)
         for column in WINDOW_COLUMNS:
             if rows.find(column):
                 raise source.error(

@@ -22,6 +22,7 @@ from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
 from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.windows.lower import time_window, wall_clock
 
@@ -82,12 +83,11 @@ def _has_interval(call: exp.Expr) -> bool:
     )
 
 
-class GroupWindows:
+class GroupWindows(Editor):
     """Edits the group windows of a statement's queries."""
 
     def __init__(self, source: Source, resolver: Resolver, *, strict: bool) -> None:
-        self._source = source
-        self._resolver = resolver
+        super().__init__(source, resolver)
         self._strict = strict
 
     def windows(self, tree: exp.Expr) -> Iterator[tuple[exp.Select, exp.Anonymous, Tumble | Hop | Session]]:
@@ -128,7 +128,7 @@ class GroupWindows:
             calls = [c for c in calls if _has_interval(c) or (c.expressions and normal_form(c.expressions[0]) in times)]
         if not calls:
             return
-        spans = self._source
+        spans = self.source
         if len(windows) > 1:
             raise spans.error(
                 spans.call_span(windows[1]),
@@ -153,7 +153,7 @@ class GroupWindows:
         Arithmetic on a TIMESTAMP_NTZ goes through the calendar, and takes as long as the sessions themselves.
         """
         session = isinstance(read.window, Session) and isinstance(read.time, exp.Column)
-        if not session or self._type(read.time, select) == LTZ:
+        if not session or self.type(read.time) == LTZ:
             return False
         relation = only_relation(select)
         named = all(len(column.parts) < 3 for column in select.find_all(exp.Column))
@@ -161,20 +161,20 @@ class GroupWindows:
 
     def _cut(self, time: exp.Expr, select: exp.Select) -> Edit:
         """The relation of a query with its times, cut to milliseconds, as `__time`."""
-        source = self._source
+        source = self.source
         [relation] = sources(select)
         span = source.span(relation)
         name = source.name_of(relation)
 
         def rows() -> str:
-            wall = wall_clock(source.rendered(time), self._type(time, select) == NTZ)
+            wall = wall_clock(source.rendered(time), self.type(time) == NTZ)
             query = Select(["*", f"{time_window(wall, MILLISECOND, ZERO)}.start AS __time"], source.render(span))
             return placed(parenthesized(query), source.indent(span[0])) + (f" AS {name}" if name else "")
 
         return Edit(span, rows, level=1)
 
     def _edit(self, select: exp.Select, call: exp.Anonymous, read: GroupWindow | None, is_window: bool) -> Edit:
-        source = self._source
+        source = self.source
         span = source.call_span(call)
         name = call.name.upper()
         if is_window:
@@ -213,8 +213,8 @@ class GroupWindows:
         if clause != "expressions":
             return Edit(span, lambda: text)
         alias = f" AS {name.lower()}" if not self._strict and call in select.expressions else ""
-        wall_bounds = self._resolver.wall_bounds
-        if self._type(read.time, select) == NTZ or (wall_bounds and bound != "ROWTIME"):
+        wall_bounds = self.resolver.wall_bounds
+        if self.type(read.time) == NTZ or (wall_bounds and bound != "ROWTIME"):
             return Edit(span, lambda: text + alias)
         if bound == "ROWTIME" and not wall_bounds:
             return Edit(span, lambda: f"coalesce({end}, min({source.rendered(time)})) - {MILLISECOND.sql()}{alias}")
@@ -226,12 +226,9 @@ class GroupWindows:
             node = node.parent
         return node.arg_key or ""
 
-    def _type(self, time: exp.Expr, select: exp.Select) -> str | None:
-        return self._resolver.expression(time, select).type
-
     def _read(self, call: exp.Anonymous) -> GroupWindow:
         """Reads a group window, or an auxiliary function as the window it belongs to."""
-        source = self._source
+        source = self.source
         name = call.name.upper()
         kind = AUXILIARY[name][0] if name in AUXILIARY else name
         names = _ARGUMENTS[kind]
@@ -265,15 +262,15 @@ class GroupWindows:
         return GroupWindow(time, window)
 
     def _check_time(self, read: GroupWindow, select: exp.Select) -> None:
-        name = self._source.written(read.time)
-        if isinstance(read.time, exp.Column) and self._resolver.candidates(read.time, select) == []:
-            known = sum(map(self._resolver.columns, sources(select)), Columns())
-            refuse_column(self._source, read.time, name, known, "this FROM")
-        column = self._resolver.expression(read.time, select)
-        check_time(self._source, read.time, name, column.type, column.origin, flink=self._strict)
+        name = self.source.written(read.time)
+        if isinstance(read.time, exp.Column) and self.resolver.candidates(read.time, select) == []:
+            known = sum(map(self.resolver.columns, sources(select)), Columns())
+            refuse_column(self.source, read.time, name, known, "this FROM")
+        column = self.resolver.expression(read.time, select)
+        check_time(self.source, read.time, name, column.type, column.origin, flink=self._strict)
 
     def _spark_window(self, read: GroupWindow, select: exp.Select) -> str:
-        time, type_ = self._source.rendered(read.time), self._type(read.time, select)
+        time, type_ = self.text(read.time), self.type(read.time)
         wall = wall_clock(time, type_ == NTZ)
         window = read.window
         if isinstance(window, Session):
