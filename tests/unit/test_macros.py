@@ -14,9 +14,8 @@ from dbt_common.clients.jinja import get_environment
 from jinja2 import Undefined, nodes
 
 from dbt.adapters.sparkstream.sql import TranslationError, translate
-from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.dialects import DIALECTS
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.windows.lower import SHOWS_UTC
 from tests.lib.macros import CompilerError, Macros, macros
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.sparkstream.compiling.written import Request
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host

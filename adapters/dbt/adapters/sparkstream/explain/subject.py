@@ -18,7 +18,7 @@ from dbt.adapters.sparkstream.explain.laststream import LastRun
 from dbt.adapters.sparkstream.explain.report import Report, Section, Size
 from dbt.adapters.sparkstream.explain.sampling import Ask, section
 from dbt.adapters.sparkstream.sql import Explanation, TranslationError, explain
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 from dbt.adapters.sparkstream.sql.membership import Use, find
 from dbt.adapters.sparkstream.sql.passes.optimize.passes import Decision
 

@@ -8,10 +8,9 @@ from dbt.adapters.sparkstream.flinkscript.escapes import Variable
 from dbt.adapters.sparkstream.flinkscript.script import Cursor
 from dbt.adapters.sparkstream.flinkscript.types import nullability, read_type
 from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.interval import ZERO, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import ZERO, Interval, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.source import error_at
 from dbt.adapters.sparkstream.sql.core.tokens import Span, Tokens
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 
 Name = tuple[str, str, str]
 """Catalog, database and name of a table or view."""

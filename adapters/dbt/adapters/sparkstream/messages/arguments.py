@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 from dbt.adapters.sparkstream.sql.core.literals import unquoted
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 
 
 def unknown_argument(macro: str, argument: str, known: Sequence[str]) -> TranslationError:

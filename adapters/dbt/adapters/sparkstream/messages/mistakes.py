@@ -18,8 +18,7 @@ from dbt_common.exceptions import CompilationError, DbtDatabaseError, DbtRuntime
 
 from dbt.adapters.sparkstream.compiling.templating import LEXER, located, split_arguments
 from dbt.adapters.sparkstream.messages.places import line_of, read
-from dbt.adapters.sparkstream.sql.core.errors import TranslationError
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.sql.core.errors import TranslationError, did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 
 PACKAGES = ("sparkstream", "dbt_sparkstream")

@@ -8,7 +8,7 @@ from typing import Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.dataclass_schema import ValidationError
 
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 
 logger = AdapterLogger("SparkStream")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import (
     AVAILABLE_NOW,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked, quoted
 from dbt.adapters.sparkstream.sql.core.nodes import has_aggregate
 from dbt.adapters.sparkstream.sql.core.source import SPAN
 from dbt.adapters.sparkstream.sql.core.tokens import Span
 from dbt.adapters.sparkstream.sql.core.windows import UNREAD, WINDOWS
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 from dbt.adapters.sparkstream.sql.grammar.spec_grammar import SpecGrammar
 

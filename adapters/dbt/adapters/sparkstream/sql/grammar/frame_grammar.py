@@ -9,8 +9,7 @@ from sqlglot.tokens import Token, TokenType
 
 from dbt.adapters.sparkstream.sql.core.errors import PartError
 from dbt.adapters.sparkstream.sql.core.frames import CURRENT_ROW, UNBOUNDED, Bound, Frame, Kind
-from dbt.adapters.sparkstream.sql.core.interval import IntervalError
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.core.interval import IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.grammar.placed import PlacedParser
 
 FLAGS = ("EXCLUDE CURRENT_TIME", "EXCLUDE CURRENT_ROW", "INSTANCE_NOT_IN_WINDOW")

@@ -8,10 +8,9 @@ from typing import Any, NoReturn, TypeVar
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.matching import After, Definition, Element, MatchRecognize, RowPattern, Skip
 from dbt.adapters.sparkstream.sql.core.source import SPAN
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.grammar.span_parser import ForeignParser
 from dbt.adapters.sparkstream.sql.grammar.spans import span_of
 

@@ -9,9 +9,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from dbt.adapters.sparkstream.sql.core.errors import RequestError
+from dbt.adapters.sparkstream.sql.core.errors import RequestError, did_you_mean
 from dbt.adapters.sparkstream.sql.core.literals import backticked, read_time, string_literal
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.core.types import BITS, INTEGERS, is_string
 
 

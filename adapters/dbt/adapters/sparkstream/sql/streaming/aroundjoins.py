@@ -22,12 +22,11 @@ from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts
 from dbt.adapters.sparkstream.sql.core.nodes import enclosing
-from dbt.adapters.sparkstream.sql.core.over import named
+from dbt.adapters.sparkstream.sql.core.over import named, offset
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import LTZ
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.passes.flink.frames import in_force
-from dbt.adapters.sparkstream.sql.passes.optimize.offsets import offset
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import columns_of, is_null, own_frames, reads_nulls, sides_of
 from dbt.adapters.sparkstream.sql.streaming.names import Streams
 

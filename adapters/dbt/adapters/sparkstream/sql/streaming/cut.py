@@ -16,9 +16,8 @@ from dbt.adapters.sparkstream.sql.core.windows import WindowFunction
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
 from dbt.adapters.sparkstream.sql.streaming.above import Part, check_around, grouping_keys, reads_from
 from dbt.adapters.sparkstream.sql.streaming.asofjoins import alone_with_a_table, own_frames, temporal_join
-from dbt.adapters.sparkstream.sql.streaming.closingorder import check_order
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, NEW, Ending, OnClosed, OnHistory
-from dbt.adapters.sparkstream.sql.streaming.history import History, frames_of, history, is_within_windows
+from dbt.adapters.sparkstream.sql.streaming.history import History, check_order, frames_of, history, is_within_windows
 from dbt.adapters.sparkstream.sql.streaming.names import (
     END,
     Streams,

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt.adapters.sparkstream.sql.core.interval import MICROS, ZERO, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, ZERO, Interval, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.source import Source
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.clocks import is_long
 
 _TURNED = Interval(26 * MICROS["HOUR"])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_map
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sinks.avro import AvroRows
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS

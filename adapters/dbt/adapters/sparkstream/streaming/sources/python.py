@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 

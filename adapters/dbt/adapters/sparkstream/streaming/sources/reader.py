@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.sparkstream.sql import TranslationError
+from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 from dbt.adapters.sparkstream.sql.core.interval import Interval
-from dbt.adapters.sparkstream.sql.core.near import did_you_mean
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS, registry_of, schema_of

@@ -9,12 +9,11 @@ from functools import partial
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
-from dbt.adapters.sparkstream.sql.core.interval import IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.nodes import enclosing
 from dbt.adapters.sparkstream.sql.core.over import WindowParts, bound, named, parts_of, subtracted_from
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, Edit, Kept
 from dbt.adapters.sparkstream.sql.core.types import is_clock
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.flink import clocks
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, constant, handles
 

@@ -8,10 +8,9 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from dbt.adapters.sparkstream.sql.core import types
-from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import MICROS, MISREAD_WEEK, Interval, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.nodes import Difference
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.grammar.intervals import MISREAD_WEEK, read_interval
 from dbt.adapters.sparkstream.sql.passes.flink.datetime import ceil_to, floor_to, months_between, rounds_to
 from dbt.adapters.sparkstream.sql.passes.flink.rewriter import Rewriter, cast, handles
 from dbt.adapters.sparkstream.sql.passes.flink.typenames import family

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dbt.adapters.sparkstream.sql.core.frames import Frame, Kind
-from dbt.adapters.sparkstream.sql.core.interval import IntervalError
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
+from dbt.adapters.sparkstream.sql.core.interval import IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.passes.framing import lists
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, CATEGORIES, RANKS, usage
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Evaluation, Rows, nothing

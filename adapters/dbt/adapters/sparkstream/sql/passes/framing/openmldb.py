@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, TIMES, is_numeric, is_string, spark_type
 from dbt.adapters.sparkstream.sql.dialects.openmldb import begins_fraction, is_mod, mode_of_execution
 from dbt.adapters.sparkstream.sql.grammar.specs import WindowSpec
-from dbt.adapters.sparkstream.sql.passes.editor import Editor
+from dbt.adapters.sparkstream.sql.passes.editor import Editor, Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.aggregates import AGGREGATES, usage
 from dbt.adapters.sparkstream.sql.passes.framing.calls import Call, Window, read_call
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, column_name
@@ -34,7 +34,6 @@ from dbt.adapters.sparkstream.sql.passes.framing.conversions import (
 )
 from dbt.adapters.sparkstream.sql.passes.framing.evaluation import Additions, Aggregate, Evaluation
 from dbt.adapters.sparkstream.sql.passes.framing.functions import call_sql
-from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.scalars import (
     SCALARS,
     are_texts,

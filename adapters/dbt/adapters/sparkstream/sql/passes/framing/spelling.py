@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import TIME_UNITS, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
 from dbt.adapters.sparkstream.sql.core.names.columns import NO_SELECT, Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import enclosing, every, find, own
 from dbt.adapters.sparkstream.sql.core.source import SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import Elapsed, Step, is_stream_word
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.conditions import COMPARISONS, loose_operands
-from dbt.adapters.sparkstream.sql.passes.editor import Editor
+from dbt.adapters.sparkstream.sql.passes.editor import Editor, Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.column_names import NAMED, counted_name
-from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
 from dbt.adapters.sparkstream.sql.passes.framing.stream_joins import stream_joins
 
 

@@ -20,7 +20,7 @@ from dbt.adapters.sparkstream.sql.core.nodes import find
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.dialects.sqlstream import STREAM_WINDOW, StreamWindow
 from dbt.adapters.sparkstream.sql.grammar.specs import FramedWindow
-from dbt.adapters.sparkstream.sql.passes.framing.insertions import Insertions
+from dbt.adapters.sparkstream.sql.passes.editor import Insertions
 
 _HINT = "write FROM a OVER (RANGE INTERVAL '1' HOUR PRECEDING) AS a JOIN b OVER (...) AS b ON a.k = b.k"
 

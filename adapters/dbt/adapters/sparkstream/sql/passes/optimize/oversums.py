@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.sql.core.errors import NoRule
 from dbt.adapters.sparkstream.sql.core.interval import MICROS, Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import find, own
-from dbt.adapters.sparkstream.sql.core.over import bound, named, parts_of
+from dbt.adapters.sparkstream.sql.core.over import bound, measure_of, named, offset, parts_of
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, LAST_BOUND, SPAN, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -34,7 +34,6 @@ from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import (
     subtracted,
 )
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
-from dbt.adapters.sparkstream.sql.passes.optimize.offsets import measure_of, offset
 
 MOST_SUMS = 16
 """Running sums that the calls over one frame may take: of a BIGINT it is eight, as each stands where its value does."""

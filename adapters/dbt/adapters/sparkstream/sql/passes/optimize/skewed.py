@@ -28,7 +28,7 @@ from dbt.adapters.sparkstream.sql.core.literals import unquoted
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import name_of, sources
 from dbt.adapters.sparkstream.sql.core.nodes import find, has_aggregate, own
-from dbt.adapters.sparkstream.sql.core.over import named, parts_of
+from dbt.adapters.sparkstream.sql.core.over import measure_of, named, offset, parts_of
 from dbt.adapters.sparkstream.sql.core.source import INSIDE, Edit, Source, Span
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.writing import Select, defined, parenthesized, placed
@@ -38,7 +38,6 @@ from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import words
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
-from dbt.adapters.sparkstream.sql.passes.optimize.offsets import measure_of, offset
 from dbt.adapters.sparkstream.sql.passes.optimize.oversums import SlidingFrame
 from dbt.adapters.sparkstream.sql.passes.optimize.timeblocks import AT, BLOCK, TimeBlocks
 

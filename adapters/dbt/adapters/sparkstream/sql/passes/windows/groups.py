@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import PartError
-from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError
+from dbt.adapters.sparkstream.sql.core.interval import MILLISECOND, ZERO, IntervalError, read_interval
 from dbt.adapters.sparkstream.sql.core.names.checks import check_time, refuse_column
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import Columns, from_item, sources
@@ -21,7 +21,6 @@ from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.types import LTZ, NTZ
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, GROUP_WINDOWS, Hop, Session, Tumble
 from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, placed
-from dbt.adapters.sparkstream.sql.grammar.intervals import read_interval
 from dbt.adapters.sparkstream.sql.passes.editor import Editor
 from dbt.adapters.sparkstream.sql.passes.forms import normal_form
 from dbt.adapters.sparkstream.sql.passes.windows.lower import time_window, wall_clock
