@@ -106,13 +106,8 @@ class MatchRecognize(exp.Expression):
     """
 
     arg_types = {
-        "this": True,
-        "partition_by": False,
-        "order": False,
-        "measures": False,
-        "define": False,
-        "pattern_value": True,
-        "alias": False,
+        **{"this": True, "pattern_value": True},
+        **dict.fromkeys(("partition_by", "order", "measures", "define", "alias"), False),
     }
 
     @property

@@ -178,14 +178,7 @@ def retyped(token: Token, type_: TokenType) -> Token:
     return Token(type_, token.text, token.line, token.col, token.start, token.end, token.comments)
 
 
-_BY = {
-    "CLUSTER": TokenType.CLUSTER_BY,
-    "DISTRIBUTE": TokenType.DISTRIBUTE_BY,
-    "GROUP": TokenType.GROUP_BY,
-    "ORDER": TokenType.ORDER_BY,
-    "PARTITION": TokenType.PARTITION_BY,
-    "SORT": TokenType.SORT_BY,
-}
+_BY = {word: TokenType[f"{word}_BY"] for word in ("CLUSTER", "DISTRIBUTE", "GROUP", "ORDER", "PARTITION", "SORT")}
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _ENDING = (TokenType.COMMA, TokenType.FROM, TokenType.WHERE)

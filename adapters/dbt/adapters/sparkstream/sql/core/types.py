@@ -156,24 +156,11 @@ class Numbers:
 
 
 _NAMES = {
-    exp.DType.TINYINT: "tinyint",
-    exp.DType.SMALLINT: "smallint",
-    exp.DType.INT: "int",
-    exp.DType.BIGINT: "bigint",
-    exp.DType.FLOAT: "float",
-    exp.DType.DOUBLE: "double",
-    exp.DType.BOOLEAN: "boolean",
-    exp.DType.DATE: "date",
-    exp.DType.BINARY: "binary",
+    **{exp.DType[name.upper()]: name for name in (*INTEGERS, "float", "double", "boolean", "date", "binary")},
     exp.DType.VARBINARY: "binary",
-    exp.DType.TEXT: "string",
-    exp.DType.CHAR: "string",
-    exp.DType.NCHAR: "string",
-    exp.DType.VARCHAR: "string",
-    exp.DType.TIMESTAMPNTZ: NTZ,
-    exp.DType.DATETIME: NTZ,
-    exp.DType.TIMESTAMPTZ: "timestamp",
-    exp.DType.TIMESTAMPLTZ: "timestamp",
+    **dict.fromkeys((exp.DType.TEXT, exp.DType.CHAR, exp.DType.NCHAR, exp.DType.VARCHAR), "string"),
+    **dict.fromkeys((exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME), NTZ),
+    **dict.fromkeys((exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ), LTZ),
 }
 
 

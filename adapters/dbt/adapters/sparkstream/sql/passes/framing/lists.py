@@ -178,15 +178,16 @@ def drawdown(rows: str) -> str:
     return let("vs", values, f"CASE WHEN size(vs) > 0 THEN aggregate(vs, {start}, (s, x) -> {step}, s -> s.fall) END")
 
 
-def _pattern(delimiter: str) -> str:
+def literal_pattern(delimiter: str) -> str:
+    """A regular expression that finds a text as it is."""
     return f"concat('\\\\Q', {delimiter}, '\\\\E')"
 
 
 def window_split(rows: str, delimiter: str) -> str:
-    return f"flatten(transform({known(rows)}, x -> split(x, {_pattern(delimiter)})))"
+    return f"flatten(transform({known(rows)}, x -> split(x, {literal_pattern(delimiter)})))"
 
 
 def window_split_pairs(rows: str, delimiter: str, pair_delimiter: str, part: int) -> str:
     """The keys (part 0) or values (part 1) of `k:v,k:v`; what is no pair is left out."""
-    pairs = f"transform({window_split(rows, delimiter)}, x -> split(x, {_pattern(pair_delimiter)}))"
+    pairs = f"transform({window_split(rows, delimiter)}, x -> split(x, {literal_pattern(pair_delimiter)}))"
     return f"transform(filter({pairs}, p -> size(p) >= 2), p -> get(p, {part}))"

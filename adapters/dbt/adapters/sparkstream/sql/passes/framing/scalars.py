@@ -18,6 +18,7 @@ from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.core.types import INTEGERS, Numbers, is_numeric, is_string
 from dbt.adapters.sparkstream.sql.core.typing import FunctionRule, Types, always, common, same
 from dbt.adapters.sparkstream.sql.passes.framing.conversions import TO_INT, Around, by_type, dashed, text
+from dbt.adapters.sparkstream.sql.passes.framing.lists import literal_pattern
 
 ScalarRule = Callable[[Sequence[exp.Expr], Sequence["str | None"]], "Around | None"]
 """Arguments of a call and their types -> the SQL around them; None where Spark's own function gives the same."""
@@ -127,9 +128,6 @@ def _pointer(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Arou
 
 
 # -- lists ---------------------------------------------------------------------------------------------
-_QUOTED = "concat('\\\\Q', {}, '\\\\E')"
-
-
 def _split(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Around | None:
     """SQL of SPLIT by a text; Spark's delimiter is a regular expression."""
     if len(arguments) != 2:
@@ -151,8 +149,8 @@ def _combined(arguments: Sequence[exp.Expr], types: Sequence[str | None]) -> Aro
 
 
 def _split_pairs(part: int) -> ScalarRule:
-    pair = f"split(p, {_QUOTED.format('v.k')})"
-    body = f"transform(filter(split(v.s, {_QUOTED.format('v.d')}), p -> size({pair}) >= 2), p -> get({pair}, {part}))"
+    pair = f"split(p, {literal_pattern('v.k')})"
+    body = f"transform(filter(split(v.s, {literal_pattern('v.d')}), p -> size({pair}) >= 2), p -> get({pair}, {part}))"
     return _fixed(*named("sdk", body))
 
 
