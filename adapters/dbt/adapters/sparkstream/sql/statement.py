@@ -171,9 +171,9 @@ class Statement:
         resolver = self._resolver(schema)
         yield from islice((w for tree in self.trees for w in sparse_windows(tree, self.source, strict=self._strict)), 1)
         if self._strict:
-            from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints, ignored
+            from dbt.adapters.sparkstream.sql.passes.flink.ignored import hint_warnings, ignored
 
-            yield from Hints(self.source).warnings()
+            yield from hint_warnings(self.source)
         for tree in self.trees:
             yield from merged_windows(tree, self.source)
             if self._strict:
@@ -304,11 +304,11 @@ class Statement:
         between = list(comments(source)) if self._dialect != "spark" else []
         if self._strict:
             from dbt.adapters.sparkstream.sql.passes.flink.expressions import FlinkExpressions
-            from dbt.adapters.sparkstream.sql.passes.flink.ignored import Hints
+            from dbt.adapters.sparkstream.sql.passes.flink.ignored import hint_edits
             from dbt.adapters.sparkstream.sql.passes.match.lowering import Matches
 
             passes += [Matches(source, resolver), FlinkExpressions(source, resolver)]
-            between += Hints(source).edits()
+            between += hint_edits(source)
         elif self._dialect != "spark" or self._found.framed:
             from dbt.adapters.sparkstream.sql.passes.framing.query import Frames
 

@@ -23,51 +23,47 @@ _KEPT = frozenset({"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE"})
 """Hints that mean the same to Spark."""
 
 
-class Hints:
-    """Leaves out the hints of a statement that Spark hasn't."""
+def hint_edits(source: Source) -> Iterator[Edit]:
+    """Edits that keep the part of each hint that Spark knows."""
+    for span, kept, _ in _unknown_hints(source):
+        yield Edit.to(span, f"/*+ {', '.join(kept)} */" if kept else _between(source, span))
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
 
-    def edits(self) -> Iterator[Edit]:
-        """Edits that keep the part of each hint that Spark knows."""
-        for span, kept, _ in self._found():
-            written = f"/*+ {', '.join(kept)} */" if kept else self._between(span)
-            yield Edit.to(span, written)
+def hint_warnings(source: Source) -> Iterator[TranslationWarning]:
+    """One warning for each hint comment of which something is left out."""
+    for span, _, gone in _unknown_hints(source):
+        yield source.warning(
+            span,
+            f"Spark has no hint {', '.join(gone)}, so it is left out",
+            "Spark has BROADCAST, SHUFFLE_HASH and SHUFFLE_MERGE; options of a source are those of its table",
+        )
 
-    def warnings(self) -> Iterator[TranslationWarning]:
-        """One warning for each hint comment of which something is left out."""
-        for span, _, gone in self._found():
-            yield self.source.warning(
-                span,
-                f"Spark has no hint {', '.join(gone)}, so it is left out",
-                "Spark has BROADCAST, SHUFFLE_HASH and SHUFFLE_MERGE; options of a source are those of its table",
-            )
 
-    def _found(self) -> Iterator[tuple[Span, list[str], list[str]]]:
-        """Hints that Spark lacks in part, such as all hints behind a table: span, parts to keep, names to leave out."""
-        for span, in_select in _hints(self.source):
-            parts = self._parts(span)
-            gone = [name for name, _ in parts if not (in_select and name in _KEPT)]
-            if gone:
-                yield span, [text for name, text in parts if name not in gone], gone
+def _unknown_hints(source: Source) -> Iterator[tuple[Span, list[str], list[str]]]:
+    """Hints that Spark lacks in part, such as all hints behind a table: span, parts to keep, names to leave out."""
+    for span, in_select in _hints(source):
+        parts = _parts(source, span)
+        gone = [name for name, _ in parts if not (in_select and name in _KEPT)]
+        if gone:
+            yield span, [text for name, text in parts if name not in gone], gone
 
-    def _between(self, span: Span) -> str:
-        """Text in place of a hint that is left out: a space in `SELECT/*+ x */a`, nothing next to white space."""
-        around = self.source.text[span[0] - 1 : span[0]] + self.source.text[span[1] : span[1] + 1]
-        return "" if len(around) < 2 or any(c.isspace() for c in around) else " "
 
-    def _parts(self, span: Span) -> list[tuple[str, str]]:
-        """Name and text of each hint of `/*+ A(x), B(y) */`."""
-        inner = self.source.text[span[0] + 3 : span[1] - 2]
-        try:
-            tokens = Tokens(Flink().tokenize(inner))
-        except TokenError:
-            raise self.source.error(
-                span, "a string or name in this hint is never closed", "write /*+ NAME('key' = 'value') */"
-            ) from None
-        pieces = [piece for piece in tokens.pieces(0, len(tokens)) if piece]
-        return [(tokens[piece.start].text.upper(), inner[slice(*tokens.span(piece))]) for piece in pieces]
+def _between(source: Source, span: Span) -> str:
+    """Text in place of a hint that is left out: a space in `SELECT/*+ x */a`, nothing next to white space."""
+    around = source.text[span[0] - 1 : span[0]] + source.text[span[1] : span[1] + 1]
+    return "" if len(around) < 2 or any(c.isspace() for c in around) else " "
+
+
+def _parts(source: Source, span: Span) -> list[tuple[str, str]]:
+    """Name and text of each hint of `/*+ A(x), B(y) */`."""
+    inner = source.text[span[0] + 3 : span[1] - 2]
+    try:
+        tokens = Tokens(Flink().tokenize(inner))
+    except TokenError:
+        message = "a string or name in this hint is never closed"
+        raise source.error(span, message, "write /*+ NAME('key' = 'value') */") from None
+    pieces = [piece for piece in tokens.pieces(0, len(tokens)) if piece]
+    return [(tokens[piece.start].text.upper(), inner[slice(*tokens.span(piece))]) for piece in pieces]
 
 
 def _hints(source: Source) -> list[tuple[Span, bool]]:

@@ -23,15 +23,24 @@ from dbt.adapters.sparkstream.sql.passes.framing.streams import SOURCE, Stream
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Arguments, running
 
 
-class WindowDefinitions:
-    """The WINDOW clause of the query with the calls."""
+class Additions:
+    """Additions that the calls of a SELECT need; each text once.
+
+    Attributes:
+        windows: the WINDOW clause of the query with the calls, an entry in some lines.
+        columns: calls that become columns of the query in FROM: name -> SQL.
+        attached: aggregates at every row, which later rows look up: name -> SQL.
+    """
 
     def __init__(self, *, inline_unnamed: bool) -> None:
+        self.windows: list[list[str]] = []
+        self.columns: dict[str, str] = {}
+        self.attached: dict[str, str] = {}
         self._inline = inline_unnamed
         self._names: dict[str, str] = {}
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
-        self.definitions: list[list[str]] = []
+        self._names_of: dict[str, str] = {}
 
     def over(self, window: Window, spec: str, comment: str | None = None) -> str:
         """`OVER ...` of a specification, by the name of its window if it has one."""
@@ -47,24 +56,8 @@ class WindowDefinitions:
             self._taken.add(name.lower())
             self._counts[base] = number
             note = [f"/* {comment} */"] if comment and number == 1 else []
-            self.definitions.append([*note, f"{name} AS ({spec})"])
+            self.windows.append([*note, f"{name} AS ({spec})"])
         return f"OVER {self._names[spec]}"
-
-
-class Additions:
-    """Additions that the calls of a SELECT need; each text once.
-
-    Attributes:
-        windows: the windows of the query with the calls.
-        columns: calls that become columns of the query in FROM: name -> SQL.
-        attached: aggregates at every row, which later rows look up: name -> SQL.
-    """
-
-    def __init__(self, *, inline_unnamed: bool) -> None:
-        self.windows = WindowDefinitions(inline_unnamed=inline_unnamed)
-        self.columns: dict[str, str] = {}
-        self.attached: dict[str, str] = {}
-        self._names_of: dict[str, str] = {}
 
     def column(self, text: str, call: Call | None = None) -> str:
         """A column of the query in FROM: it holds an expression that a call needs, or the rows of a frame."""
@@ -202,7 +195,7 @@ class Evaluation:
     # -- rows of the frame ---------------------------------------------------------------------------
     def _over(self, frame: str, *, by_key_: bool = False) -> str:
         spec = self.stream.spec(frame, by_key=by_key_)
-        return self.additions.windows.over(self.call.window, spec, self._comment())
+        return self.additions.over(self.call.window, spec, self._comment())
 
     def _comment(self) -> str:
         text = self.frame.words()

@@ -98,59 +98,6 @@ class Frames:
             )
 
 
-class Lowering:
-    """Writes the calls of a SELECT.
-
-    Attributes:
-        additions: the columns and windows that the calls need.
-    """
-
-    def __init__(self, select: FramedSelect, plan: RowPlan) -> None:
-        self._select = select
-        self._plan = plan
-        self.additions = Additions(inline_unnamed=not plan.inner and not plan.ordered)
-
-    def call(self, call: Call) -> str:
-        """Spark SQL in the place of an outermost call."""
-        if not call.is_aggregate:  # OVER belongs to the aggregates within
-            return self._select.block.text(call.call, [(c.span, self._placed(c)) for c in call.inner])
-        return self._placed(call)
-
-    def _placed(self, call: Call) -> str:
-        """Text of an aggregate in the SELECT: the call, or the column of the query below."""
-        if call.inner:
-            return self._nested(call)
-        text = call_sql(self._evaluation(call))
-        if self._plan.inner:
-            return self.additions.column(text, call)
-        return f"({text})" if subtracted_from(self._select.source, call.span[1]) else text
-
-    def _evaluation(self, call: Call) -> Evaluation:
-        return Evaluation(self._select, self._plan.stream_of(call), self.additions, call)
-
-    def _nested(self, call: Call) -> str:
-        """An aggregate of an expression with aggregates, such as `sum(x - min(x))`: min(x) is one value for a frame."""
-        select = self._select
-        inner = [(c.span, self._placed(c)) for c in call.inner]
-        fields: dict[str, str] = {}
-        arguments: list[str] = []
-        for argument in call.arguments:
-            replaced = list(inner)
-            for column in own(argument, exp.Column):
-                place = select.source.span(column)
-                if any(s[0] <= place[0] and place[1] <= s[1] for s, _ in inner):
-                    continue
-                text = select.render(place)
-                fields.setdefault(text, f"c{len(fields)}")
-                replaced.append((place, f"r.{fields[text]}"))
-            arguments.append(select.block.text(select.source.span(argument), replaced))
-        fields = fields or {"1": "c0"}
-        evaluation = self._evaluation(call)
-        rows = self.additions.column(evaluation.rows({name: text for text, name in fields.items()}))
-        values = ", ".join(f"'a{i}', {a}" for i, a in enumerate(arguments))
-        return over_array(evaluation, f"transform({rows}, r -> named_struct({values}))")
-
-
 class Query:
     """A SELECT on its way to Spark."""
 
@@ -192,10 +139,9 @@ class Query:
             if self._plan.stream_of(call).running:
                 self._summed[call.window.spec.frame.words()] = None
         self._whole += [(window.place, window.spec.frame.words(), why) for window, why in self._plan.whole]
-        lowering = Lowering(select, self._plan)
-        replaced = {call: lowering.call(call) for call in select.calls}
-        self._additions = lowering.additions
-        definitions = self._additions.windows.definitions
+        self._additions = Additions(inline_unnamed=not self._plan.inner and not self._plan.ordered)
+        replaced = {call: self._call(call) for call in select.calls}
+        definitions = self._additions.windows
         if not self._plan.inner:
             if self._plan.ordered:
                 return self._assemble(replaced, self._from(self._ordered(condition)), None, definitions)
@@ -263,6 +209,47 @@ class Query:
         for stream in plan.ordered:
             names += [stream.key_column, stream.order_column]
         return [*names, *self._additions.attached, *self._additions.columns]
+
+    # -- the calls ---------------------------------------------------------------------------------
+    def _call(self, call: Call) -> str:
+        """Spark SQL in the place of an outermost call."""
+        if not call.is_aggregate:  # OVER belongs to the aggregates within
+            return self.block.text(call.call, [(c.span, self._placed(c)) for c in call.inner])
+        return self._placed(call)
+
+    def _placed(self, call: Call) -> str:
+        """Text of an aggregate in the SELECT: the call, or the column of the query below."""
+        if call.inner:
+            return self._nested(call)
+        text = call_sql(self._evaluation(call))
+        if self._plan.inner:
+            return self._additions.column(text, call)
+        return f"({text})" if subtracted_from(self._select.source, call.span[1]) else text
+
+    def _evaluation(self, call: Call) -> Evaluation:
+        return Evaluation(self._select, self._plan.stream_of(call), self._additions, call)
+
+    def _nested(self, call: Call) -> str:
+        """An aggregate of an expression with aggregates, such as `sum(x - min(x))`: min(x) is one value for a frame."""
+        select = self._select
+        inner = [(c.span, self._placed(c)) for c in call.inner]
+        fields: dict[str, str] = {}
+        arguments: list[str] = []
+        for argument in call.arguments:
+            replaced = list(inner)
+            for column in own(argument, exp.Column):
+                place = select.source.span(column)
+                if any(s[0] <= place[0] and place[1] <= s[1] for s, _ in inner):
+                    continue
+                text = select.render(place)
+                fields.setdefault(text, f"c{len(fields)}")
+                replaced.append((place, f"r.{fields[text]}"))
+            arguments.append(self.block.text(select.source.span(argument), replaced))
+        fields = fields or {"1": "c0"}
+        evaluation = self._evaluation(call)
+        rows = self._additions.column(evaluation.rows({name: text for text, name in fields.items()}))
+        values = ", ".join(f"'a{i}', {a}" for i, a in enumerate(arguments))
+        return over_array(evaluation, f"transform({rows}, r -> named_struct({values}))")
 
     # -- assembling ----------------------------------------------------------------------------------
     def _assemble(

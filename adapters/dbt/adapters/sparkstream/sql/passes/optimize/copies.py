@@ -16,7 +16,7 @@ from dbt.adapters.sparkstream.sql.core.writing import Select, parenthesized, pla
 from dbt.adapters.sparkstream.sql.passes.optimize.aggregates import Mergeable, Partial
 from dbt.adapters.sparkstream.sql.passes.optimize.block import AggregateCall, WindowAggregate
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import AggregateRule
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices, check_one_window
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Cells, Slices
 
 
 class HopCopies(AggregateRule[Hop]):
@@ -30,9 +30,6 @@ class HopCopies(AggregateRule[Hop]):
     def pays(self, window: Hop) -> None:
         if window.slide > window.size:
             raise NoRule("windows with rows between them, which Spark's window() doesn't know")
-
-    def check(self, aggregate: WindowAggregate) -> None:
-        check_one_window(aggregate, self.identity)
 
     def rewrite(self, aggregate: WindowAggregate, window: Hop, indent: str) -> str:
         slices = Slices(aggregate, window.slide, 1, window.offset, whole)
@@ -63,7 +60,7 @@ class TumbleGroups(AggregateRule[Tumble]):
     def check(self, aggregate: WindowAggregate) -> None:
         if aggregate.time_type() != LTZ:
             raise NoRule("the time isn't known to be a TIMESTAMP, and bounds of a TIMESTAMP_NTZ take no time")
-        check_one_window(aggregate, self.identity)
+        super().check(aggregate)
 
     def rewrite(self, aggregate: WindowAggregate, window: Tumble, indent: str) -> str:
         slices = Slices(aggregate, window.size, 1, window.offset, whole)

@@ -29,7 +29,7 @@ from dbt.adapters.sparkstream.sql.core.windows import BOUNDS, LONGEST_APART, WIN
 from dbt.adapters.sparkstream.sql.passes.optimize.block import VOLATILE
 from dbt.adapters.sparkstream.sql.passes.optimize.form import check_form
 from dbt.adapters.sparkstream.sql.passes.optimize.grouping import plain_keys
-from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import Join, JoinByRows, Side
+from dbt.adapters.sparkstream.sql.passes.optimize.joinrows import JoinByRows, Side
 from dbt.adapters.sparkstream.sql.passes.optimize.rule import Queries, Rewriting, Rule
 
 LEAST_OVERLAP = 4
@@ -83,8 +83,7 @@ class HopJoin(Rule[Hop]):
         join = _Reader(queries.source, queries.resolver, select).join()
         for side in (join.left, join.right):
             queries.check(side.function)
-        written = JoinByRows(queries.source, join, wall_bounds=queries.resolver.wall_bounds)
-        return Rewriting((join.left.function, join.right.function), tuple(written.edits()), copies=(1, 2))
+        return Rewriting((join.left.function, join.right.function), tuple(join.edits()), copies=(1, 2))
 
 
 class _Reader:
@@ -109,7 +108,7 @@ class _Reader:
         self._needless: list[exp.Expr] = []
         self._used: set[str] = set()
 
-    def join(self) -> Join:
+    def join(self) -> JoinByRows:
         """The join.
 
         Raises:
@@ -119,7 +118,17 @@ class _Reader:
         self._read_condition(self._on)
         self._check_rest()
         references = (*self._stars(), *self._references())
-        return Join(self._select, self._left, self._right, self._bounds, tuple(self._needless), references, self._used)
+        return JoinByRows(
+            self._source,
+            self._resolver.wall_bounds,
+            self._select,
+            self._left,
+            self._right,
+            self._bounds,
+            tuple(self._needless),
+            references,
+            self._used,
+        )
 
     def _side(self, relation: exp.Expr) -> Side:
         function = _rows_of(relation)

@@ -14,15 +14,10 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.nodes import enclosing
 from dbt.adapters.sparkstream.sql.core.source import Edit, Source
-from dbt.adapters.sparkstream.sql.core.windows import Cumulate, Hop, Window, WindowFunction
+from dbt.adapters.sparkstream.sql.core.windows import WINDOW_COLUMNS, Cumulate, Hop, Window, WindowFunction
 from dbt.adapters.sparkstream.sql.core.writing import Select
 from dbt.adapters.sparkstream.sql.passes.optimize.block import WindowAggregate, read_aggregate
-from dbt.adapters.sparkstream.sql.passes.optimize.slices import (
-    Slices,
-    check_bounds,
-    counts_values,
-    may_coincide,
-)
+from dbt.adapters.sparkstream.sql.passes.optimize.slices import Slices, counts_values, may_coincide
 
 W = TypeVar("W", bound=Window)
 S = TypeVar("S", bound=Hop | Cumulate)
@@ -120,9 +115,10 @@ class AggregateRule(Rule[W]):
     def pays(self, window: W) -> None:
         """Raises NoRule where the rule is no use for a window."""
 
-    @abstractmethod
     def check(self, aggregate: WindowAggregate) -> None:
         """Raises NoRule where the rule would give other rows."""
+        if may_coincide(aggregate, self.identity):
+            raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
 
     @abstractmethod
     def rewrite(self, aggregate: WindowAggregate, window: W, indent: str) -> str:
@@ -133,9 +129,17 @@ class SliceRule(AggregateRule[S]):
     """A rule that puts windows together from slices, which can be the state of a stream."""
 
     def check(self, aggregate: WindowAggregate) -> None:
-        counts_values(aggregate)
-        if may_coincide(aggregate, self.identity):
-            check_bounds(aggregate)
+        counts = counts_values(aggregate)
+        if not may_coincide(aggregate, self.identity):
+            return
+        if counts:
+            raise NoRule(
+                "count(DISTINCT ...) of windows by one bound, which several have where the clock skips an hour"
+            )
+        if not aggregate.grouping.window_forms <= set(WINDOW_COLUMNS):
+            raise NoRule(
+                "a group key is computed from columns of the window, of which several may have the same bounds"
+            )
 
     def rewrite(self, aggregate: WindowAggregate, window: S, indent: str) -> str:
         slices = self.slices(aggregate, window)

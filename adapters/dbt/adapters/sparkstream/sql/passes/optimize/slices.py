@@ -345,31 +345,6 @@ def may_coincide(aggregate: WindowAggregate, identity: frozenset[str]) -> bool:
     return "window_start" not in bounds or len(bounds) == 1
 
 
-def check_one_window(aggregate: WindowAggregate, identity: frozenset[str]) -> None:
-    """Refuses a query that may put several windows into one group.
-
-    Args:
-        identity: window columns, any of which tells windows apart on the wall clock.
-
-    Raises:
-        NoRule: it groups by one bound.
-    """
-    if may_coincide(aggregate, identity):
-        raise NoRule("windows by one bound, which several have where the clock skips an hour: group by both")
-
-
-def check_bounds(aggregate: WindowAggregate) -> None:
-    """Refuses a query whose windows with the same bound can't be merged.
-
-    Raises:
-        NoRule: it counts different values, or a key is computed from columns of the window.
-    """
-    if counts_values(aggregate):
-        raise NoRule("count(DISTINCT ...) of windows by one bound, which several have where the clock skips an hour")
-    if not aggregate.grouping.window_forms <= set(WINDOW_COLUMNS):
-        raise NoRule("a group key is computed from columns of the window, of which several may have the same bounds")
-
-
 def gcd_slice(one: Interval, other: Interval) -> Interval:
     """The longest slice that two intervals are whole multiples of."""
     return Interval(gcd(one.micros, other.micros))
