@@ -276,12 +276,6 @@ class Resolver:
         """True if a name means a column of the query's own inputs, and not of a query around it."""
         return self._names.is_own(names_of(column) or [], column, select)
 
-    def row_of(self, column: exp.Expr, select: exp.Select) -> Column | None:
-        """The column or field whose field a dotted name is, such as `t.r` for `t.r.v`; None where it isn't known."""
-        names = names_of(column) or []
-        rows = (self._names.meant(names[:last], column, select) for last in range(len(names) - 1, 0, -1))
-        return next((row[0] for row in rows if row and len(row) == 1 and row[0].type), None)
-
 
 def _key(name: str) -> tuple[str, ...]:
     """The parts of a table's name: `a.b`, or with backticks as in a statement."""
