@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.errors import ArgumentError, TranslationError, TranslationWarning, Warn
@@ -65,14 +65,7 @@ def translate(
     with at_most(max_windows, max_partial_matches):
         if mode != "stream":
             found = traced(
-                sql,
-                dialect,
-                optimize=optimize,
-                skewed=skewed,
-                arrival=arrival,
-                schema=schema,
-                warn=warn,
-                batch=batch,
+                sql, dialect, optimize=optimize, skewed=skewed, arrival=arrival, schema=schema, warn=warn, batch=batch
             )
             return sql if found is None else found.text
         from dbt.adapters.sparkstream.sql.streaming import plan
@@ -102,44 +95,32 @@ def traced(
     """
     if dialect == "spark" and not may_hold_windows(sql, skewed):
         return None
-    from dbt.adapters.sparkstream.sql.core.source import Traced, blamed_on
+    from dbt.adapters.sparkstream.sql.core.source import blamed_on
     from dbt.adapters.sparkstream.sql.grammar.net import netted
     from dbt.adapters.sparkstream.sql.statement import Statement
 
-    if event_time_of is not None and may_name_rowtime(sql, dialect):
-        named = with_event_times(sql, event_time_of)
-        with blamed_on(sql, named):
-            text = traced(
-                named.text,
-                dialect,
-                optimize=optimize,
-                skewed=skewed,
-                arrival=arrival,
-                schema=schema,
-                warn=warn,
-                batch=batch,
-            )
-        return (Traced.same(named.text) if text is None else text).after(named)
+    named = with_event_times(sql, event_time_of) if event_time_of and may_name_rowtime(sql, dialect) else None
+    given = sql if named is None else named.text
 
     def read() -> tuple[Statement, list[str]]:
-        statement = Statement.parse(sql, dialect, whole=skewed)
+        statement = Statement.parse(given, dialect, whole=skewed)
         return statement, statement.tables(skewed=skewed) if callable(schema) else []
-
-    with _gc_paused():
-        statement, names = netted(sql, dialect, read)
-    # A function for the schema may ask a server, which takes its time.
-    known = (schema(names) if names else None) if callable(schema) else schema
 
     def written() -> tuple[list[TranslationWarning], Traced]:
         found = list(statement.warnings(known, batch))
         text = statement.traced(known, arrival=arrival, optimize=optimize, skewed=skewed, batch=batch)
         return [*found, *statement.unsplit], text
 
-    with _gc_paused():
-        found, text = netted(sql, dialect, written)
+    with nullcontext() if named is None else blamed_on(sql, named):
+        with _gc_paused():
+            statement, names = netted(given, dialect, read)
+        # A function for the schema may ask a server, which takes its time.
+        known = (schema(names) if names else None) if callable(schema) else schema
+        with _gc_paused():
+            found, text = netted(given, dialect, written)
     for warning in found:
         warn(warning)
-    return text
+    return text if named is None else text.after(named)
 
 
 def may_name_rowtime(sql: str, dialect: str) -> bool:

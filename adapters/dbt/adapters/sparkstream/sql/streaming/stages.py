@@ -105,22 +105,13 @@ class StagedWindows(WindowFunctions):
                 edit = replace(edit, text=lambda text=edit.text: self._recorded(function, text()))  # type: ignore[misc]
             yield edit
         if aggregate.parent is not None:
-            end = next(iter(named(aggregate, "window_end")), None)
-            closes = named(aggregate, "window_time")
-            yield Edit(
-                self.source.span(aggregate),
-                lambda: (
-                    "SELECT * FROM "
-                    + self._add(
-                        function,
-                        with_clause(self.source, aggregate) + self.text(aggregate),
-                        None,
-                        end,
-                        closes,
-                    )
-                ),
-                level=1,
-            )
+            end, closes = next(iter(named(aggregate, "window_end")), None), named(aggregate, "window_time")
+
+            def text() -> str:
+                sql = with_clause(self.source, aggregate) + self.text(aggregate)
+                return f"SELECT * FROM {self._add(function, sql, None, end, closes)}"
+
+            yield self.edit(aggregate, text, level=1)
 
     def _recorded(self, function: WindowFunction, relation: str) -> str:
         """The rows of a SESSION, added to `late`: each is late by a session of its own, before sessions are merged."""

@@ -105,10 +105,7 @@ def _matched(
     select: FramedSelect, join: LastJoin, found: _AsOf, own: list[str], carried: list[str], rows: Query | str
 ) -> Select:
     """The rows of both sides, each row of the left side with its match."""
-
-    text = select.source.rendered
-
-    right = found.right
+    text, right = select.source.rendered, found.right
     keys = [f"__key{number}" for number in range(1, len(found.keys) + 1)]
     mine = [*own, f"NULL AS {right}"]
     mine += [f"{text(one)} AS {key}" for (one, _), key in zip(found.keys, keys, strict=True)]

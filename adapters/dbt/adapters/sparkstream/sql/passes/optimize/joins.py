@@ -118,17 +118,8 @@ class _Reader:
         self._read_condition(self._on)
         self._check_rest()
         references = (*self._stars(), *self._references())
-        return JoinByRows(
-            self._source,
-            self._resolver.wall_bounds,
-            self._select,
-            self._left,
-            self._right,
-            self._bounds,
-            tuple(self._needless),
-            references,
-            self._used,
-        )
+        where = self._source, self._resolver.wall_bounds, self._select
+        return JoinByRows(*where, self._left, self._right, self._bounds, tuple(self._needless), references, self._used)
 
     def _side(self, relation: exp.Expr) -> Side:
         function = _rows_of(relation)
