@@ -117,10 +117,9 @@ def history(select: exp.Select, source: Source, arrival: str | None) -> History:
     span: Interval | None = None
     rows: dict[tuple[tuple[str, ...], str, str | None], int] = {}
     for window, keys, order in frames_of(select):
-        place = source.span(window)
         if not order or not isinstance(order[0][0], exp.Column) or order[0][1]:
             hint = "write ORDER BY and the event time; a join as of a time streams with direction='backward'"
-            raise source.error(place, "OVER on a stream is ordered by time, from earlier rows to later ones", hint)
+            raise source.error(window, "OVER on a stream is ordered by time, from earlier rows to later ones", hint)
         times.setdefault(order[0][0].name.casefold(), order[0][0])
         back = ", ".join(f"{source.written(o)} {way}" for o, _, way in order)
         if arrival is not None and len(order) == 1 and isinstance(named(window) or window, FramedWindow):
@@ -196,40 +195,39 @@ def _carried(window: exp.Window) -> exp.Expr | None:
 
 def _reach(window: exp.Window, source: Source) -> Interval | int:
     """Distance that a window's frame reaches back: in time, or in rows."""
-    place = source.span(window)
     function = window.this
     defined = named(window) or window
     if isinstance(defined, FramedWindow):
         value = defined.value
         if value.unions or value.frame.instance_not_in_window:
-            raise source.error(place, "a frame with UNION doesn't stream", "use a table model")
+            raise source.error(window, "a frame with UNION doesn't stream", "use a table model")
         if value.frame.start is None:
-            raise _endless(source, place)
+            raise _endless(source, window)
         return value.frame.start if value.frame.kind is Kind.ROWS else Interval(value.frame.start * 1000)
     called = function.name.upper() if isinstance(function, exp.Anonymous) else ""
     if called == "LEAD":
-        raise source.error(place, "LEAD needs rows that are still to come", "swap the two: LAG on the later row")
+        raise source.error(window, "LEAD needs rows that are still to come", "swap the two: LAG on the later row")
     if called == "LAG":
         back = function.expressions[1].unnest() if len(function.expressions) > 1 else exp.Literal.number(1)
         if not isinstance(back, exp.Literal) or not back.is_int:  # -1 is a row to come
-            raise source.error(place, "LAG on a stream takes a constant number of rows, 0 or more", "write it")
+            raise source.error(window, "LAG on a stream takes a constant number of rows, 0 or more", "write it")
         return int(back.name)
     frame = in_force(window).frame
     if frame is None or bound(frame, "start")[0] == -2:
-        raise _endless(source, place)
+        raise _endless(source, window)
     by_rows = frame.args.get("kind", "").upper() == "ROWS"
     try:
         start, end = (offset(source, frame, side, "rows" if by_rows else LTZ) for side in ("start", "end"))
     except NoRule:
-        raise source.error(place, "the frame's bounds are no constants", _BOUNDED) from None
+        raise source.error(window, "the frame's bounds are no constants", _BOUNDED) from None
     if end is None or end > 0:  # INTERVAL '-1' HOUR PRECEDING, for one
-        raise source.error(place, "FOLLOWING needs rows that are still to come", "end the frame at CURRENT ROW")
+        raise source.error(window, "FOLLOWING needs rows that are still to come", "end the frame at CURRENT ROW")
     start = start or 0
     return -start if by_rows else Interval(-start)
 
 
-def _endless(source: Source, place: tuple[int, int]) -> TranslationError:
-    return source.error(place, "this OVER needs all rows that ever were, and a stream has no end", _BOUNDED)
+def _endless(source: Source, window: exp.Window) -> TranslationError:
+    return source.error(window, "this OVER needs all rows that ever were, and a stream has no end", _BOUNDED)
 
 
 START = "window_start"

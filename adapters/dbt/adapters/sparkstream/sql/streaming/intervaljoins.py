@@ -170,20 +170,21 @@ class IntervalJoins:
 
     def _unbounded(self, join: exp.Join, sides: list[JoinSide], inner: bool) -> None:
         """Refuses an outer join whose rows would wait for ever, and warns of an inner one."""
-        place = self._source.span(join.this)
         hint = f"bound the event times from both sides: {_FORM}"
         if timeless := [side.name for side in sides if side.time is None]:
             hint += f" ({' and '.join(timeless)} has no event time with a watermark)"
         if inner:
             self._warn(
                 self._source.warning(
-                    place, "this join of two streams doesn't bound their times both ways: its state only grows", hint
+                    join.this,
+                    "this join of two streams doesn't bound their times both ways: its state only grows",
+                    hint,
                 )
             )
         else:
             words = f"{join.side} {join.kind}".strip()
             raise self._source.error(
-                place, f"a {words} JOIN of two streams has to bound how far their times are apart, both ways", hint
+                join.this, f"a {words} JOIN of two streams has to bound how far their times are apart, both ways", hint
             )
 
     def _hidden(self, span: Span) -> Edit:

@@ -122,10 +122,10 @@ def _matched(
     return Select([*carried, last, "__is_left"], both)
 
 
-def _refuse(select: FramedSelect, join: LastJoin, span: Span, message: str, hint: str = "") -> None:
+def _refuse(select: FramedSelect, join: LastJoin, place: exp.Expr | Span, message: str, hint: str = "") -> None:
     """Raises an error about an ASOF JOIN. A LAST JOIN has another way."""
     if isinstance(join, AsOfJoin):
-        raise select.source.error(span, f"an ASOF JOIN {message}", hint or _SHAPE)
+        raise select.source.error(place, f"an ASOF JOIN {message}", hint or _SHAPE)
 
 
 _SHAPE = "write FROM l ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k, and the rest in a query around it"
@@ -141,8 +141,8 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
     if isinstance(join, AsOfJoin):
         time = _compared(select, join.args["match"], right)
         if time is None:
-            span = select.source.span(join.args["match"])
-            _refuse(select, join, span, "compares a time of its left side with one of its right side by >=, >, <= or <")
+            message = "compares a time of its left side with one of its right side by >=, >, <= or <"
+            _refuse(select, join, join.args["match"], message)
             return None
         times.append(time)
     for part in parts:
@@ -155,8 +155,7 @@ def _read(select: FramedSelect, join: LastJoin, right: str) -> _AsOf | None:
         elif side(select, part, right) == "right":
             conditions.append(part)
         else:
-            span = select.source.span(part)
-            _refuse(select, join, span, "takes equalities of both sides, and conditions of its right side alone")
+            _refuse(select, join, part, "takes equalities of both sides, and conditions of its right side alone")
             return None
     if not times:
         return None
@@ -200,7 +199,7 @@ def _comparable(select: FramedSelect, join: LastJoin, sides: _Sides) -> bool:
     if isinstance(join, AsOfJoin):
         if one is not None and other is not None and types.is_string(one) != types.is_string(other):
             hint = "write CAST(... AS ...) on one side"
-            _refuse(select, join, select.source.span(sides[1]), f"compares a {one} with a {other}", hint)
+            _refuse(select, join, sides[1], f"compares a {one} with a {other}", hint)
         return True
     return False
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.sql.core.names.columns import Resolver
 from dbt.adapters.sparkstream.sql.core.names.scope import from_item
 from dbt.adapters.sparkstream.sql.core.nodes import aggregate_name, own
-from dbt.adapters.sparkstream.sql.core.source import Edit, Source, Span
+from dbt.adapters.sparkstream.sql.core.source import Edit, Source
 from dbt.adapters.sparkstream.sql.core.windows import AUXILIARY, Hop, Session, Window, WindowFunction
 from dbt.adapters.sparkstream.sql.dialects.flinkwords import flink_name
 from dbt.adapters.sparkstream.sql.passes.framing.block import Block
@@ -129,10 +129,9 @@ class _Query:
         keys = [key for key in self._select.args["group"].expressions if key is not self._call]
         for key in keys:
             if not isinstance(key, exp.Column):
-                place: Span = self._source.span(key)
                 raise self._source.error(
-                    place,
-                    f"{self._source.text[slice(*place)]} is no column: on a stream, columns are the keys of a SESSION",
+                    key,
+                    f"{self._source.written(key)} is no column: on a stream, columns are the keys of a SESSION",
                     "compute it in a subquery, and group by its name",
                 )
         return [self._source.written(key.this) for key in keys]
