@@ -54,6 +54,15 @@ class PlacedParser(SparkParser):
     trees: Mapping[int, exp.Expr] = MappingProxyType({})
     """Place in the text of a SELECT that is a whole query -> the tree that was read there (see `Blocks`)."""
 
+    def reset(self) -> None:
+        super().reset()
+        self._starts: list[dict[str, int]] = [{}]
+        """For each query that is being read, outermost first: its clauses and where they begin."""
+        self._pieces: dict[tuple[str, int], tuple[Any, int]] = {}
+        """Kind of a piece and its first token -> the tree that it was read as, and its number of tokens."""
+        self._bounds: list[int] = []
+        """The tokens that the bounds of frames of Spark's own begin with."""
+
     def raise_error(self, message: str, token: Token | None = None) -> None:
         at = token or self._curr or self._prev
         try:
@@ -140,11 +149,6 @@ class PlacedParser(SparkParser):
             next(query.find_all(exp.Star)).meta[SPAN] = span_of(first, first)
         return query
 
-    @property
-    def _starts(self) -> list[dict[str, int]]:
-        """For each query that is being read, outermost first: its clauses and where they begin."""
-        return self.__dict__.setdefault("_starts_of_clauses", [{}])
-
     # -- what sqlglot would read again and again ---------------------------------------------------------
     # sqlglot reads some pieces twice: it tries one grammar rule, goes back and tries the next. Where such pieces are
     # nested, each level doubles the time. The methods below remember what a piece was read as.
@@ -208,11 +212,6 @@ class PlacedParser(SparkParser):
         piece = read()
         self._pieces[key] = piece, self._index - at
         return piece
-
-    @property
-    def _pieces(self) -> dict[tuple[str, int], tuple[Any, int]]:
-        """Kind of a piece and its first token -> the tree that it was read as, and its number of tokens."""
-        return self.__dict__.setdefault("_pieces_read", {})
 
     @property
     def _brackets(self) -> Tokens:

@@ -155,11 +155,6 @@ class SpecGrammar(FrameGrammar):
         self._bounds.append(self._index)
         return super()._parse_window_spec()
 
-    @property
-    def _bounds(self) -> list[int]:
-        """The tokens that the bounds of frames of Spark's own begin with."""
-        return self.__dict__.setdefault("_places_of_bounds", [])
-
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         first = self._curr
         try:
