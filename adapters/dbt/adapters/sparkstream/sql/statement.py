@@ -372,13 +372,11 @@ class Statement:
         return list(found)
 
     def _tables(self, tree: exp.Expr, skewed: bool) -> Iterator[exp.Table]:
-        functions = window_functions(tree)
         grouped = any(is_auxiliary(n, self._strict) for n in find(tree, exp.Anonymous)) or any(
             is_group_window(n, self._strict) for g in find(tree, exp.Group) for n in g.find_all(exp.Anonymous)
         )
         framed = skewed or self._dialect != "spark" or any(find(tree, FramedWindow, LastJoin))
-        for table in find(tree, exp.Table):
-            if isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into":
-                within_query = enclosing(table, exp.Select, exp.SetOperation)
-                if within_query and (functions or grouped or framed):
-                    yield table
+        for table in find(tree, exp.Table) if grouped or framed or window_functions(tree) else ():
+            is_named = isinstance(table.this, exp.Identifier) and not find_cte(table) and table.arg_key != "into"
+            if is_named and enclosing(table, exp.Select, exp.SetOperation):
+                yield table

@@ -46,8 +46,9 @@ class FrameGrammar(PlacedParser):
         kind = Kind.ROWS if word == "ROWS" else Kind.ROWS_RANGE
         places: dict[str, tuple[Token, Token]] = {}
         end = CURRENT_ROW
-        if self._match(TokenType.BETWEEN):
-            start, places["start"] = self._parse_bound(kind)
+        is_between = self._match(TokenType.BETWEEN)
+        start, places["start"] = self._parse_bound(kind)
+        if is_between:
             if not self._match(TokenType.AND):
                 raise self._error(
                     "AND and the end of the frame are missing here",
@@ -55,8 +56,6 @@ class FrameGrammar(PlacedParser):
                     self._curr or self._prev,
                 )
             end, places["end"] = self._parse_bound(kind)
-        else:
-            start, places["start"] = self._parse_bound(kind)
         maxsize = None
         if self._curr and self._curr.text.upper() == "MAXSIZE":
             maxsize, places["maxsize"] = self._parse_maxsize()

@@ -197,12 +197,10 @@ class _Finder:
             return None
         main = name_of(sources(select)[0]) if sources(select) else None
         prefix = f"{main}." if main and len(sources(select)) > 1 else ""
-        keys = [source.text[slice(*span)] for span in order] or [f"{prefix}ROWTIME"]
+        keys = [source.text[slice(*span)] for span in order]
         names = [f"__key_{i}" for i in range(1, len(keys) + 1)]
-        if rowtime and order:
+        if rowtime:
             keys, names = [*keys, f"{prefix}ROWTIME"], [*names, "ROWTIME"]
-        elif rowtime:
-            names = ["ROWTIME"]
         by_arrival = bool(self._arrival) and len(order) < 2
         if by_arrival:
             keys, names = [*keys, f"{prefix}{self._arrival}"], [*names, "__arrived"]

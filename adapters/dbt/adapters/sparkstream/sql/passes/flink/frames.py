@@ -156,13 +156,11 @@ def _sign(offset: exp.Expr) -> int:
 def _ends_before_start(frame: exp.WindowSpec) -> bool:
     """True if a frame's end lies before its start, as in `CURRENT ROW AND 1 PRECEDING`."""
     (first, start), (last, end) = bound(frame, "start"), bound(frame, "end")
+    from_, to = (0 if way == 0 else constant(offset) for way, offset in ((first, start), (last, end)))
+    is_behind = from_ is not None and to is not None and from_ * first > to * last
     if any(offset is not None and _sign(offset) < 0 for offset in (start, end)):
-        from_, to = (0 if way == 0 else constant(offset) for way, offset in ((first, start), (last, end)))
-        return from_ is not None and to is not None and from_ * first > to * last
-    if first != last:
-        return first > last
-    from_, to = constant(start), constant(end)
-    return abs(first) == 2 or (from_ is not None and to is not None and from_ * first > to * last)
+        return is_behind
+    return first > last if first != last else abs(first) == 2 or is_behind
 
 
 def _leaves_peers_out(frame: exp.WindowSpec) -> bool:

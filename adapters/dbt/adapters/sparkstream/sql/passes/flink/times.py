@@ -105,13 +105,11 @@ class TimeExpressions(Rewriter):
 
     def _constant(self, node: exp.Interval, unit: exp.Expr) -> Iterator[Edit]:
         """Refuses units that Flink misreads, and leaves precisions out: DAY(3), SECOND(3), SECOND(1, 3)."""
-        names = [
-            str(u.name or u.sql()).upper()
-            for u in ([unit.this, unit.expression] if isinstance(unit, exp.IntervalSpan) else [unit])
-        ]
-        if names[0] in ("WEEK", "WEEKS"):
+        first = unit.this if isinstance(unit, exp.IntervalSpan) else unit
+        name = str(first.name or first.sql()).upper()
+        if name in ("WEEK", "WEEKS"):
             self.refuse(node, MISREAD_WEEK, "write '7' DAY")
-        if names[0] in ("QUARTER", "QUARTERS"):
+        if name in ("QUARTER", "QUARTERS"):
             self.refuse(node, "Flink reads a QUARTER as one month", "write '3' MONTH")
         days = self._days_of_date(node)
         if days is not None:

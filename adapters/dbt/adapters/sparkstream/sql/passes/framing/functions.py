@@ -44,11 +44,9 @@ def call_sql(aggregate: Evaluation) -> str:
         condition = f"{condition} AND ({given})" if condition else given
         return _basic(aggregate, name.removesuffix("_WHERE"), value, condition)
     if name == "COUNT" and aggregate.call.distinct:
-        return _distinct(
-            aggregate,
-            condition,
-            [f"struct({', '.join(aggregate.arguments)})"] if len(aggregate.arguments) > 1 else None,
-        )
+        several = len(aggregate.arguments) > 1
+        value = f"struct({', '.join(aggregate.arguments)})" if several else aggregate.take(1)[0]
+        return _distinct(aggregate, condition, value)
     if name in ("SUM", "AVG") and aggregate.call.distinct:
         values = _distinct_values(aggregate, condition, aggregate.take(1)[0])
         wide = "x + 0L" if name == "SUM" else "CAST(x AS DOUBLE)"
@@ -58,7 +56,7 @@ def call_sql(aggregate: Evaluation) -> str:
     if name in CATEGORIES and len(aggregate.arguments) == 1:  # DISTINCT is nothing to MIN and MAX
         return _basic(aggregate, name, aggregate.arguments[0], condition)
     if name == "DISTINCT_COUNT":
-        return _distinct(aggregate, condition, [_counted(aggregate, aggregate.take(1)[0])])
+        return _distinct(aggregate, condition, _counted(aggregate, aggregate.take(1)[0]))
     if name in ("FIRST_VALUE", "LAST_VALUE", "FIRST", "LAST"):
         return _edge(aggregate, condition)
     if name in ("MEDIAN", "PERCENTILE") or (name.startswith(("STD", "VAR")) and aggregate.set.add_current):
@@ -162,8 +160,8 @@ def _counted(aggregate: Evaluation, value: str) -> str:
     return f"coalesce(CAST({value} AS STRING), CASE typeof({value}) {zeros} ELSE '0' END)"
 
 
-def _distinct(aggregate: Evaluation, condition: str | None, values: list[str] | None) -> str:
-    return f"CAST(size({_distinct_values(aggregate, condition, (values or aggregate.take(1))[0])}) AS BIGINT)"
+def _distinct(aggregate: Evaluation, condition: str | None, value: str) -> str:
+    return f"CAST(size({_distinct_values(aggregate, condition, value)}) AS BIGINT)"
 
 
 def _distinct_values(aggregate: Evaluation, condition: str | None, value: str) -> str:
@@ -260,7 +258,7 @@ def _merged(aggregate: Evaluation, condition: str | None) -> str:
         past = aggregate.aggregated("count_if", value, default="CAST(0 AS BIGINT)", condition=condition)
         return f"{past} + IF({current}, 1, 0)"
     if name == "APPROX_COUNT_DISTINCT":
-        return _distinct(aggregate, condition, [value])
+        return _distinct(aggregate, condition, value)
     raise aggregate.fail(
         f"{aggregate.word} can't have EXCLUDE CURRENT_TIME or INSTANCE_NOT_IN_WINDOW in its window",
         "collect the rows with collect_list(x) OVER the window, and compute it from the array",

@@ -88,15 +88,10 @@ def reach_end(frame: Frame, literal: Literal) -> str:
 
 def needs_order(frame: Frame) -> bool:
     """True if a frame needs orders: ROWS can't express it, nor RANGE by key if it ends before the current row."""
-    if frame.exclude_time or frame.instance_not_in_window:
-        return not (
-            frame.kind is Kind.ROWS_RANGE and frame.end and not frame.instance_not_in_window and not frame.maxsize
-        )
-    if frame.kind is Kind.ROWS:
-        return False
-    if frame.end:
-        return frame.maxsize is not None
-    return frame.start is not None
+    if frame.kind is Kind.ROWS_RANGE and frame.end:
+        return frame.maxsize is not None or frame.instance_not_in_window
+    reaches_back = frame.kind is Kind.ROWS_RANGE and frame.start is not None
+    return reaches_back or frame.exclude_time or frame.instance_not_in_window
 
 
 def can_run(frame: Frame) -> bool:

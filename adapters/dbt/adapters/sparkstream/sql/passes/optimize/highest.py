@@ -140,15 +140,8 @@ def _joined(source: Source, on: exp.Expr, sides: list[str], most: _Extremes) -> 
     wanted = {**most.keys, most.value: most.of}
     found: dict[str, str] = {}
     for term in conjuncts(on):
-        pair = (
-            {
-                c.table.casefold(): c
-                for c in (term.this, term.expression)
-                if isinstance(c, exp.Column) and len(c.parts) == 2
-            }
-            if isinstance(term, exp.EQ)
-            else {}
-        )
+        both = (term.this, term.expression) if isinstance(term, exp.EQ) else ()
+        pair = {c.table.casefold(): c for c in both if isinstance(c, exp.Column) and len(c.parts) == 2}
         if set(pair) != set(sides):
             return None
         its, other = (pair[side] for side in sides)
