@@ -50,7 +50,7 @@ def group_functions(
     if found:
         list(windows.edits(tree))  # which checks that the calls of a query go together
     for select, call in found:
-        yield from _Query(source, select, call, strict).edits()
+        yield from _as_function(source, select, call, strict)
 
 
 def rules_pay(select: exp.Select, window: Window) -> bool:
@@ -73,65 +73,52 @@ def _relation(select: exp.Select) -> exp.Expr | None:
     return None if relation is None or relation.find(WindowFunction) else relation
 
 
-class _Query:
+def _as_function(source: Source, select: exp.Select, call: exp.Anonymous, strict: bool) -> Iterator[Edit]:
     """The edits of one query.
 
     Args:
         call: its group window, in GROUP BY.
     """
+    kind, relation = call.name.upper(), from_item(select)
+    assert relation is not None
+    table, place, name = isinstance(relation, exp.Table), source.unaliased(relation), relation.name
+    alias = f" AS {flink_name(name)}" if table and not relation.alias else ""
+    keys = _keys(source, select, call) if kind == "SESSION" else []
+    per = f" PARTITION BY ({', '.join(keys)})" if keys else ""
+    time, *lengths = call.expressions
+    rest = ", ".join([f"DESCRIPTOR({source.written(time.this)})", *map(source.written, lengths)])
+    if kind == "SESSION" and select.args.get("where"):  # of other windows, it may stand above as well
+        block, rows = Block(source, select), source.span(relation)
+        start, end = block.clauses["where"]
 
-    def __init__(self, source: Source, select: exp.Select, call: exp.Anonymous, strict: bool) -> None:
-        self._source = source
-        self._select = select
-        self._call = call
-        self._strict = strict
+        def text() -> str:
+            query = f"(SELECT * FROM {source.render(rows)} WHERE {block.condition()})"
+            return f"TABLE({kind}({query}{per}, {rest})){alias}" + source.render((place[1], start))
 
-    def edits(self) -> Iterator[Edit]:
-        kind = self._call.name.upper()
-        relation = from_item(self._select)
-        assert relation is not None
-        source, table = self._source, isinstance(relation, exp.Table)
-        place, name = source.unaliased(relation), relation.name
-        alias = f" AS {flink_name(name)}" if table and not relation.alias else ""
-        keys = self._keys() if kind == "SESSION" else []
-        per = f" PARTITION BY ({', '.join(keys)})" if keys else ""
-        time, *lengths = self._call.expressions
-        rest = ", ".join([f"DESCRIPTOR({source.written(time.this)})", *map(source.written, lengths)])
-        if kind == "SESSION" and self._select.args.get("where"):  # of other windows, it may stand above as well
-            block, rows = Block(source, self._select), source.span(relation)
-            start, end = block.clauses["where"]
+        yield Edit((place[0], end), text)
+    else:
+        before = f"TABLE({kind}({'TABLE ' if table else ''}"
+        yield Edit(place, lambda: f"{before}{source.render(place)}{per}, {rest})){alias}")
+    bounds = {"window_start": None, "window_end": None}
+    for other in own(select, exp.Anonymous):
+        if is_call(other, AUXILIARY):
+            column = _COLUMNS[AUXILIARY[other.name.upper()][1]]
+            bounds[column] = None
+            if other in select.expressions:  # under the name that the call has
+                position = select.expressions.index(other)
+                column += f" AS `EXPR${position}`" if strict else f" AS {other.name.lower()}"
+            yield Edit.to(source.call_span(other), column)
+    yield Edit(source.call_span(call), lambda: ", ".join(bounds))
 
-            def text() -> str:
-                query = f"(SELECT * FROM {source.render(rows)} WHERE {block.condition()})"
-                return f"TABLE({kind}({query}{per}, {rest})){alias}" + source.render((place[1], start))
 
-            yield Edit((place[0], end), text)
-        else:
-            before = f"TABLE({kind}({'TABLE ' if table else ''}"
-            yield Edit(place, lambda: f"{before}{source.render(place)}{per}, {rest})){alias}")
-        bounds = {"window_start": None, "window_end": None}
-        for other in own(self._select, exp.Anonymous):
-            if is_call(other, AUXILIARY):
-                column = _COLUMNS[AUXILIARY[other.name.upper()][1]]
-                bounds[column] = None
-                yield self._bound(other, column)
-        yield Edit(self._source.call_span(self._call), lambda: ", ".join(bounds))
-
-    def _bound(self, call: exp.Anonymous, text: str) -> Edit:
-        """The column in the place of TUMBLE_START and its like, under the name that the call has."""
-        if call in self._select.expressions:
-            position = self._select.expressions.index(call)
-            text += f" AS `EXPR${position}`" if self._strict else f" AS {call.name.lower()}"
-        return Edit(self._source.call_span(call), lambda: text)
-
-    def _keys(self) -> list[str]:
-        """The other keys of GROUP BY, as PARTITION BY of a SESSION has them."""
-        keys = [key for key in self._select.args["group"].expressions if key is not self._call]
-        for key in keys:
-            if not isinstance(key, exp.Column):
-                raise self._source.error(
-                    key,
-                    f"{self._source.written(key)} is no column: on a stream, columns are the keys of a SESSION",
-                    "compute it in a subquery, and group by its name",
-                )
-        return [self._source.written(key.this) for key in keys]
+def _keys(source: Source, select: exp.Select, call: exp.Anonymous) -> list[str]:
+    """The other keys of GROUP BY, as PARTITION BY of a SESSION has them."""
+    keys = [key for key in select.args["group"].expressions if key is not call]
+    for key in keys:
+        if not isinstance(key, exp.Column):
+            raise source.error(
+                key,
+                f"{source.written(key)} is no column: on a stream, columns are the keys of a SESSION",
+                "compute it in a subquery, and group by its name",
+            )
+    return [source.written(key.this) for key in keys]
