@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from dbt.adapters.sparkstream.sql.core.literals import exactly
 from dbt.adapters.sparkstream.streaming.sources.reader import source_of
-from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, Read
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, StreamSource
+from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions
 
-FILES = ("file:///in/bids/a", "file:///in/bids/b=1/c", "file:///in/bids2/a", "file:///house/bid/part-0")
-RECORDS: dict[int, Positions] = {0: {"bids": {"0": 7}, "asks": {"0": 1}}, 1: {"late.bids": {"0": 2, "1": 3}}}
+FILES = ("file:///in/bids/a", "file:///in/bids/b=1/c", "file:///in/bids2/a", "file:///house/[bid]/part-0")
+RECORDS: tuple[Positions, ...] = ({"bids": {"0": 7}, "asks": {"0": 1}}, {"late.bids": {"0": 2, "1": 3}})
 NEW = {"bids": {"0": 5}}
+CHECKPOINT = "/checkpoint"
+OFFSETS = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0})]
+STORED = {
+    f"{CHECKPOINT}/offsets/0": [*OFFSETS, *map(json.dumps, RECORDS), json.dumps({"logOffset": 0})],
+    f"{CHECKPOINT}/sources/0/0": ["v1", json.dumps(NEW)],
+    f"{CHECKPOINT}/sources/2": [json.dumps({"path": file, "batchId": 0}) for file in FILES],
+}
+
+
+def folder_of(source: StreamSource) -> str | None:
+    return source.folder if source.reader else exactly("file:/house/[bid]")
 
 
 def portion(reader: Mapping[str, Any], is_only: bool = False) -> Portion | None:
-    read = Read(
-        FILES, RECORDS, lambda number: NEW if number == 0 else {}, is_only, lambda table: f"file:/house/{table}/"
-    )
-    return source_of("", "bid", reader=reader).portion(read)
+    engine: Any = SimpleNamespace(folders=SimpleNamespace(lines=lambda path: STORED.get(path, [])))
+    sources = [source_of("bid", "bid", reader=reader), source_of("other", "other")]
+    read = Portions(engine, sources[: 1 if is_only else 2], CHECKPOINT, folder_of).of(0)
+    return None if read is None else read[2]["bid"]
 
 
 def kafka(**topics: str) -> dict[str, Any]:

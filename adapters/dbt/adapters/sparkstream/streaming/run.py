@@ -215,7 +215,7 @@ class Run(Job):
         self.sidecars.tidy(ledger)
         table.check_foreign(ledger, begun)
         sink = self.sink(columns, ledger, lease.holder, begun, checkpoint)
-        portions = Portions(self.engine, sources, checkpoint, self.sources.facts_of)
+        portions = Portions(self.engine, sources, checkpoint, self.sources.folder)
         late = LateRows(self.engine, self.plan, portions, model)
         watch = Watch(self, ledger, checkpoint, late, wanted.identities)
         mode = "update" if self.plan.updates else "append"

@@ -157,7 +157,7 @@ class Sources:
             SourceChanged: files or topics that were read are gone or changed, so the table has to be rebuilt.
             StreamingError: going on would lose rows or double them.
         """
-        for relation, topic in Portions(self.engine, sources, checkpoint, self.facts_of).remade_topics():
+        for relation, topic in Portions(self.engine, sources, checkpoint, self.folder).remade_topics():
             what = f"is not what it was: the topic {topic} was deleted and created again, and counts its records from 0"
             raise SourceChanged.of(relation, what)
         read = recorded.files
@@ -187,7 +187,7 @@ class Sources:
 
         Of two sources with the same files, each has read them by itself: files may have come between.
         """
-        if not all(self._folder(source) for source in sources):
+        if not all(self.folder(source) for source in sources):
             return False
         current = [{name: file.time for name, file in self._stored(source).items()} for source in sources]
         read = recorded.files.of_sources
@@ -201,7 +201,7 @@ class Sources:
         found: dict[str, int] = {}
         read = recorded.files
         for source in sources:
-            folder = self._folder(source)
+            folder = self.folder(source)
             if folder is None:
                 raise StreamingError(
                     f"nobody can tell which rows of {source.relation} the model has, and which it will append yet: it "
@@ -224,7 +224,7 @@ class Sources:
 
     def _change(self, source: StreamSource, read: ReadFiles, checkpoint: str) -> Change | None:
         """Changes of a source's files that were read; None if there are none."""
-        folder = self._folder(source)
+        folder = self.folder(source)
         if folder is None or not read.all:
             return None
         stored = self._stored(source)
@@ -249,7 +249,7 @@ class Sources:
 
     def _strays(self, sources: Sequence[StreamSource], checkpoint: str, read: ReadFiles) -> list[str]:
         """Files that were read and lie outside of all sources: the project has moved, for one."""
-        folders = [self._folder(source) for source in sources]
+        folders = [self.folder(source) for source in sources]
         if any(folder is None and "path" in source.reader for folder, source in zip(folders, sources, strict=True)):
             return []
         places = [within(folder) for folder in folders if folder is not None]
@@ -269,18 +269,18 @@ class Sources:
 
     def _stored(self, source: StreamSource) -> dict[str, Stored]:
         """The files of a source that has a folder, listed once until `look_again`."""
-        folder, listing = str(self._folder(source)), source.listing
+        folder, listing = str(self.folder(source)), source.listing
         key = folder, *sorted(listing.items())
         if key not in self._files:
-            path = folder if source.reader else exactly(folder)
-            self._files[key] = self.engine.folders.stored_files(path, listing)
+            self._files[key] = self.engine.folders.stored_files(folder, listing)
         return self._files[key]
 
-    def _folder(self, source: StreamSource) -> str | None:
-        """Folder of the files of a source; None for a source without files, such as Kafka."""
+    def folder(self, source: StreamSource) -> str | None:
+        """Folder of the files of a source, for `within`; None for a source without files, such as Kafka."""
         if source.reader:
             return source.folder
-        return self.facts_of(source.relation).location.rstrip("/") or None if self.can_be_read_again(source) else None
+        location = self.facts_of(source.relation).location.rstrip("/") if self.can_be_read_again(source) else ""
+        return exactly(location) or None
 
     def _judge(self, change: Change) -> None:
         """Checks that a run can go on after a change."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.streaming.refusals import NO_BROKER, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import FORMATS
-from dbt.adapters.sparkstream.streaming.sources.source import ORIGIN, Portion, Positions, Read, StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import ORIGIN, Portion, Positions, StreamSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -108,10 +108,10 @@ class Kafka(StreamSource):
     def origin(self) -> list[str]:
         return [f"{name} :: {type_} AS {name}" for name, type_ in ORIGIN.items()]
 
-    def portion(self, read: Read) -> Portion | None:
-        # None where another stream has the same records.
-        own = [i for i, until in read.until.items() if all(map(self._reads, until))]
-        return Portion(since=read.since(own[0]), until=read.until[own[0]]) if len(own) == 1 else None
+    def number_among(self, until: Mapping[int, Positions]) -> int | None:
+        """Spark's number of this stream, by the topics that each has; None where another one has the same records."""
+        own = [number for number, topics in until.items() if all(map(self._reads, topics))]
+        return own[0] if len(own) == 1 else None
 
     def _reads(self, topic: str) -> bool:
         if "subscribepattern" not in self.folded:

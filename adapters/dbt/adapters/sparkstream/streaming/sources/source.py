@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,6 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.spark.folders import path_of, within
 from dbt.adapters.sparkstream.streaming.tables.formats import IN_FOLDERS
 
 if TYPE_CHECKING:
@@ -37,22 +36,6 @@ class Portion:
     files: tuple[str, ...] = ()
     since: Positions = field(default_factory=dict)
     until: Positions = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Read:
-    """Files and offsets that a micro-batch has read of all streams of a model, by Spark's numbers of the streams.
-
-    Attributes:
-        until: number of a stream of Kafka -> offsets of the first records after the micro-batch.
-        since: returns, for such a number, the offsets of the first records.
-    """
-
-    files: Sequence[str]
-    until: Mapping[int, Positions]
-    since: Callable[[int], Positions]
-    is_only: bool
-    location: Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -182,10 +165,6 @@ class StreamSource:
         """SQL for each column of `ORIGIN`, which tells where a row comes from."""
         return [f"NULL :: {type_} AS {name}" for name, type_ in ORIGIN.items()]
 
-    def portion(self, read: Read) -> Portion | None:
-        """Portion of this source in all that a micro-batch has read; None if that can't be told."""
-        return None
-
     def stream(self, spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
         """Its rows as a stream, with options for Spark unless the source has others."""
         return self._loaded(spark.readStream.format(self._format(spark)).options(**{**options, **self.options}))
@@ -244,10 +223,6 @@ class Table(StreamSource):
     def listing(self) -> dict[str, str]:
         return {"recursiveFileLookup": "true"}
 
-    def portion(self, read: Read) -> Portion | None:
-        folder = path_of(read.location(self.relation)).rstrip("/") + "/"
-        return Portion(tuple(name for name in read.files if path_of(name).startswith(folder)))
-
     def stream(self, spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
         return spark.readStream.options(**options).table(self.relation)
 
@@ -272,10 +247,6 @@ class Files(StreamSource):
             raise StreamingError(
                 f"{self.relation}: archived can't be {self.reader['archived']!r}\n  write true or false"
             )
-
-    def portion(self, read: Read) -> Portion | None:
-        lies_there = within(str(self.reader["path"]))
-        return Portion(tuple(name for name in read.files if read.is_only or lies_there(path_of(name))))
 
     def without_rows(self, spark: SparkSession) -> DataFrame:
         # The columns that it states: the folder may not be there yet.

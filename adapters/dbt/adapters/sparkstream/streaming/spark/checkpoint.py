@@ -13,10 +13,9 @@ from functools import cached_property
 from dbt.adapters.sparkstream.sql.core.literals import exactly
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka
-from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, Read, StreamSource
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, StreamSource
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.spark.folders import path_of
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
+from dbt.adapters.sparkstream.streaming.spark.folders import path_of, within
 from dbt.adapters.sparkstream.streaming.worker.sink import Done
 
 LOOKS = 25
@@ -175,12 +174,15 @@ class Portions:
     Spark knows a record of Kafka by its topic, partition and offset. A topic that is deleted and made again counts from
     0. When it has more records than the old one had, Spark would go on in its middle, and never read the records
     before. So the last record that was read of each partition is recorded, and the next run compares them.
+
+    Attributes:
+        folder_of: returns the folder of a source's files, as `Sources.folder`.
     """
 
     engine: Engine
     sources: Sequence[StreamSource]
     checkpoint: str
-    facts_of: Callable[[str], Facts]
+    folder_of: Callable[[StreamSource], str | None]
 
     def __post_init__(self) -> None:
         self._of_topics = {source.view: source for source in self.sources if isinstance(source, Kafka)}
@@ -202,21 +204,26 @@ class Portions:
             return None
         earlier = dict(enumerate(before.sources))
         numbers = {i: last for i, last in enumerate(now.sources) if isinstance(last, int)}
-        files = [path for i, last in numbers.items() for path in self._files(i, earlier.get(i), last)]
+        files = dict.fromkeys(path for i, last in numbers.items() for path in self._files(i, earlier.get(i), last))
         positions = {i: offset for i, offset in enumerate(now.sources) if isinstance(offset, Mapping)}
+        found = {}
+        for source in self.sources:
+            if isinstance(source, Kafka):
+                if (number := source.number_among(positions)) is None:
+                    return None
+                found[source.view] = Portion(since=self._since(number, earlier), until=positions[number])
+            else:
+                is_only, lies_there = len(self.sources) == 1, within(self.folder_of(source) or "")
+                found[source.view] = Portion(tuple(name for name in files if is_only or lies_there(path_of(name))))
+        return found
 
-        def since(number: int) -> Positions:
-            first = earlier.get(number)
-            if not isinstance(first, Mapping):  # what the stream began with
-                lines = self.engine.folders.lines(f"{self.checkpoint}/sources/{number}/0")
-                first = _offset(lines[-1]) if lines else None
-            return first if isinstance(first, Mapping) else {}
-
-        is_only = len(self.sources) == 1
-        read = Read([*dict.fromkeys(files)], positions, since, is_only, lambda table: self.facts_of(table).location)
-        found = {source.view: source.portion(read) for source in self.sources}
-        known = {view: portion for view, portion in found.items() if portion is not None}
-        return known if len(known) == len(found) else None
+    def _since(self, number: int, earlier: Mapping[int, int | Positions | None]) -> Positions:
+        """The first offsets of a stream of Kafka, by the offsets before."""
+        first = earlier.get(number)
+        if not isinstance(first, Mapping):  # what the stream began with
+            lines = self.engine.folders.lines(f"{self.checkpoint}/sources/{number}/0")
+            first = _offset(lines[-1]) if lines else None
+        return first if isinstance(first, Mapping) else {}
 
     def _files(self, source: int, after: int | Positions | None, until: int) -> list[str]:
         begin = after if isinstance(after, int) else -1
