@@ -48,6 +48,13 @@ def test_a_view_that_takes_more_than_a_row(feed: Feed, query: str) -> None:
 
 
 @pytest.mark.long
+def test_a_property_of_a_user_makes_no_streaming_table(feed: Feed) -> None:
+    text = "sparkstream.updates=true, sparkstream.compacts=true"
+    feed.spark.sql(f"ALTER TABLE {feed.schema}.bid SET TBLPROPERTIES (note = '{text}')")
+    feed.add("bid", [(1, 1000, "a", 1)])
+    assert feed.run("SELECT id, k FROM bid").rows == 1
+
+
 def test_an_event_time_without_a_zone(feed: Feed) -> None:
     """It is on the clock of the session's zone."""
     feed.zone = "America/New_York"

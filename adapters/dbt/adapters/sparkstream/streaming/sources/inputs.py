@@ -9,6 +9,7 @@ from typing import Any
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.core.literals import exactly
 from dbt.adapters.sparkstream.sql.streaming import RowView
+from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
@@ -16,7 +17,7 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions, ReadFiles, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored, parent_of, path_of, within
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, properties_of
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
 
 
@@ -111,16 +112,16 @@ class Sources:
 
     def check_streams(self, source: StreamSource) -> None:
         """Checks that a stream can follow a source."""
-        if source.reader:
+        ledger = None if source.reader else Ledger.read(properties_of(self.engine, source.relation) or {})
+        if ledger is None:
             return
-        facts = self.facts_of(source.relation)
-        if facts.updates:
+        if ledger.updates:
             raise StreamingError(
                 f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "
                 "corrected windows again, or never\n"
                 "  read it without stream(), as a table or an incremental model does, or write late_rows='keep' there"
             )
-        if facts.compacts:
+        if ledger.compacts:
             raise StreamingError(
                 f"{source.relation} is compacted (compact_every), and a stream would read its rows again in new files\n"
                 "  leave compact_every out there and run it with --full-refresh, or write file_format='delta', whose "

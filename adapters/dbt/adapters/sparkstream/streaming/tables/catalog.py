@@ -38,7 +38,6 @@ class Facts:
     namespace: str = ""
     provider: str = ""
     comment: str = ""
-    properties: str = ""
 
     @classmethod
     def of(cls, engine: Engine, table: str) -> Facts:
@@ -51,17 +50,7 @@ class Facts:
         identity = format_of(found.get("Provider", "")).identity
         found["Created Time"] = identity(engine.sql, table, found.get("Created Time", ""))
         names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
-        return cls(*(found.get(name, "") for name in (*names, "Table Properties")))
-
-    @property
-    def compacts(self) -> bool:
-        """True for a streaming model's table in plain files whose rows are put into other files now and then."""
-        return f"{PREFIX}compacts=true" in self.properties
-
-    @property
-    def updates(self) -> bool:
-        """True for a streaming model's table in which late rows correct windows."""
-        return f"{PREFIX}updates=true" in self.properties
+        return cls(*(found.get(name, "") for name in names))
 
 
 def properties_of(engine: Engine, table: str) -> dict[str, str] | None:

@@ -32,6 +32,8 @@ class FileTable(StreamTable):
     """Files of the table, or its partitions, as they were at `check_foreign`."""
     _files: Sequence[str] = ()
     """`_seen` and the files, or partitions, of micro-batches since; the next run finds files of other writers."""
+    _updates = False
+    """`Ledger.updates` at `check_foreign`."""
 
     @property
     def _compaction(self) -> Compaction:
@@ -119,6 +121,7 @@ class FileTable(StreamTable):
     def _give_way_to(self, staging: StagingTable, before: Ledger, holder: Holder | None, **changes: Any) -> str:
         """Gives its name to a full staging table; returns the new `Ledger.files`, for `check_foreign`."""
         other = FileTable(self._engine, staging.name, self._config)
+        other._updates = before.updates
         files = other._digest(other._written())
         staging.take_over(before, holder, files=files, **changes)
         self._facts = None
@@ -127,7 +130,7 @@ class FileTable(StreamTable):
 
     def _written(self) -> list[str]:
         """Data files of the table; its partitions if corrections give them other files."""
-        return self._partitions() if self.facts().updates else self._data_files()
+        return self._partitions() if self._updates else self._data_files()
 
     def _data_files(self) -> list[str]:
         return self._engine.files(self.name, self.facts().location)
@@ -136,6 +139,7 @@ class FileTable(StreamTable):
         return [str(row[0]) for row in self._engine.sql(f"SHOW PARTITIONS {self.name}")]
 
     def check_foreign(self, ledger: Ledger, begun: int) -> None:
+        self._updates = ledger.updates
         self._seen = self._files = self._written()
         own = set(up_to(self._seen, begun))
         strange = [name for name in self._seen if name not in own]
@@ -156,9 +160,8 @@ class FileTable(StreamTable):
         return ledger.files == self._digest(self._seen)
 
     def settled(self, after: int, finished: int, windows: Sequence[str]) -> tuple[Appended, str]:
-        updates = self.facts().updates
-        found, new = self._appended(after, finished, windows, "NULL" if updates else "input_file_name()")
-        if updates:
+        found, new = self._appended(after, finished, windows, "NULL" if self._updates else "input_file_name()")
+        if self._updates:
             new = [name for name in self._partitions() if (batch_of(name) or 0) > after]
         self._files = [*up_to(self._files, after), *new]
         return found, self._digest(up_to(self._files, finished))
@@ -171,7 +174,7 @@ class FileTable(StreamTable):
 
     def _digest(self, files: Sequence[str]) -> str:
         """Hash of files of the table, the same after the table has got another name and folder."""
-        if self.facts().updates:
+        if self._updates:
             return digest({str(batch_of(name)) for name in files})
         folder = f"{path_of(self.facts().location)}/"
         return digest(path_of(name).removeprefix(folder) for name in files)
