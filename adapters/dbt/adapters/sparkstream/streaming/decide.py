@@ -169,10 +169,17 @@ def _rests(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing
 
 def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Standing) -> Decision:
     """Decision by the query and the sources, for a run that has the table to itself."""
-    told, anew = "", Decision(Due.REBUILD, "the query or a source has changed before any row was read: making it anew")
-    if not wanted.definition.is_of(ledger.query):
-        if _is_unread(ledger, facts):
-            return anew
+    told, is_other = "", not wanted.definition.is_of(ledger.query)
+    changes = (
+        (source, what)
+        for source in wanted.definition.sources
+        if (what := facts.another(source, str(ledger.sources.get(source.view)))) is not None
+    )
+    changed = next(changes, None)
+    if (is_other or changed) and ledger.batch < 0 and facts.recorded.begun < 0:
+        # No run has begun to read rows, as after `dbt run --empty`: another table loses nothing.
+        return Decision(Due.REBUILD, "the query or a source has changed before any row was read: making it anew")
+    if is_other:
         if config.on_query_change == CONTINUE:
             if why := _why_not(ledger, wanted, facts):
                 raise StreamingError(
@@ -186,18 +193,10 @@ def _compared(ledger: Ledger, wanted: Wanted, config: StreamConfig, facts: Stand
             due = Due.of(config.on_query_change)
             where = " in staging" if due is Due.SWAP else ""
             return Decision(due, f"the query has changed: rebuilding the table{where}")
-    for source in wanted.definition.sources:
-        what = facts.another(source, str(ledger.sources.get(source.view)))
-        if what is not None and _is_unread(ledger, facts):
-            return anew
-        if what is not None:
-            raise SourceChanged.of(source.relation, what)
+    if changed:
+        source, what = changed
+        raise SourceChanged.of(source.relation, what)
     return Decision(Due.MORE if facts.has_rows_to_read() else Due.NOTHING, told)
-
-
-def _is_unread(ledger: Ledger, facts: Standing) -> bool:
-    """True if no run has begun to read rows, as after `dbt run --empty`: another table loses nothing."""
-    return ledger.batch < 0 and facts.recorded.begun < 0
 
 
 def _what_changed(ledger: Ledger, wanted: Wanted, facts: Standing) -> str:

@@ -71,13 +71,8 @@ class Job:
         for stage in plan.stages:
             self.engine.add_stage(stage)
         rows = self.engine.query(plan)
-        if not rows.frame.isStreaming:
-            raise StreamingError(
-                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
-            )
-        columns = self.engine.table_columns(plan.ending, rows)
         flushes, zone, lateness = model.config.flush is not None, self.engine.zone(), model.config.lateness
-        return rows, Definition(model.sql, model.dialect, sources, columns, flushes, zone, plan.keeps, lateness)
+        return rows, Definition(model.sql, model.dialect, sources, rows.columns, flushes, zone, plan.keeps, lateness)
 
     def _define(self, source: StreamSource, flush: str | None) -> StreamSource:
         """Defines a stream in Spark, with the model's event time and watermark if it has none; returns it with both."""

@@ -19,7 +19,6 @@ from dbt.adapters.sparkstream.streaming.settings import (
     OFF,
     OURS,
     PROCESSING_TIME,
-    SETTINGS,
     SWAP,
     SWAPPING,
     UPDATE,
@@ -102,18 +101,17 @@ class StreamConfig:
                 "on_schema_change has no meaning here: other columns are another query\n"
                 "  write on_query_change='rebuild' to have the table rebuilt then"
             )
-        own = {field.name for field in dataclasses.fields(cls)}
-        plain = {s.name: _READERS[s.kind](given, s.name) for s in SETTINGS if s.name in own and s.kind in _READERS}
+        own = [field.name for field in dataclasses.fields(cls) if field.name in given and field.name in NAMED]
+        plain: dict[str, Any] = {name: _READERS[NAMED[name].kind](name, given[name]) for name in own}
+        words = {name: _word(name, given.get(name)) for name in ("late_rows", "emit", "unreadable_rows")}
+        _check_lateness(given, plain.get("lateness"))
         others: dict[str, Any] = {
-            "watermark": read_interval("watermark", given["watermark"]) if "watermark" in given else None,
-            "max_future": _max_future(given.get("max_future", NAMED["max_future"].default)),
             "interval": interval,
-            "keep_late": _word(given, "late_rows") in ("keep", UPDATE),
-            "lateness": _lateness(given),
-            "shows_open": _word(given, "emit") == "open",
-            "keep_unreadable": _word(given, "unreadable_rows") == "keep",
+            "keep_late": words["late_rows"] in ("keep", UPDATE),
+            "shows_open": words["emit"] == "open",
+            "keep_unreadable": words["unreadable_rows"] == "keep",
             "topic": Topic.read(given["sink"], root) if "sink" in given else None,
-            "file_format": (plain["file_format"] or str(NAMED["file_format"].default)).lower(),
+            "file_format": plain.get("file_format", cls.file_format).lower(),
         }
         read = cls(**{**plain, **others})
         if why := next(_contradictions(read), None):
@@ -204,9 +202,9 @@ def _of_dbt() -> frozenset[str]:
     return frozenset(field.name for field in dataclasses.fields(ModelConfig))
 
 
-def _lateness(given: Mapping[str, Any]) -> Interval | None:
+def _check_lateness(given: Mapping[str, Any], lateness: Interval | None) -> None:
     updates = given.get("late_rows") == UPDATE
-    if updates != ("lateness" in given):
+    if updates != (lateness is not None):
         raise StreamingError(
             "late_rows='update' needs to know how long closed windows can be corrected: their state is kept so long\n"
             "  write lateness='1 hour'"
@@ -214,12 +212,10 @@ def _lateness(given: Mapping[str, Any]) -> Interval | None:
             else "lateness says how long late rows correct closed windows\n"
             "  write late_rows='update' with it, or leave it out"
         )
-    read = read_interval("lateness", given["lateness"]) if updates else None
-    if read is not None and (read.micros <= 0 or read.micros % 1000):
+    if lateness is not None and (lateness.micros <= 0 or lateness.micros % 1000):
         raise StreamingError(
             f"lateness is no whole number of milliseconds above 0: {given['lateness']}\n  write it such as '1 hour'"
         )
-    return read
 
 
 def _trigger(value: Any) -> Interval | None:
@@ -243,56 +239,56 @@ def read_interval(name: str, value: Any) -> Interval:
     return read
 
 
-def _max_future(value: Any) -> Interval | None:
+def _length(name: str, value: Any) -> Interval | None:
     # YAML reads an `off` without quotes as false.
-    return None if value is False or value == OFF else read_interval("max_future", value)
+    is_off = name == "max_future" and (value is False or value == OFF)
+    return None if is_off else read_interval(name, value)
 
 
-def _text(given: Mapping[str, Any], name: str) -> str | None:
-    value = given.get(name)
-    if value is None or (isinstance(value, str) and value.strip()):
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str) and value.strip():
         return value
     raise StreamingError(f"{name} is not a text: {value!r}")
 
 
-def _names(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    value = given.get(name) or []
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    value = value or []
     if not isinstance(value, str | list | tuple):
         raise StreamingError(f"{name} is no column and no list of columns: {value!r}\n  write it such as ['day']")
     return (value,) if isinstance(value, str) else tuple(map(str, value))
 
 
-def _mapping(given: Mapping[str, Any], name: str) -> tuple[tuple[str, str], ...]:
-    value = given.get(name) or {}
+def _mapping(name: str, value: Any) -> tuple[tuple[str, str], ...]:
+    value = value or {}
     if not isinstance(value, Mapping):
         raise StreamingError(f"{name} is no mapping: {value!r}\n  write it such as {{'owner': 'sales'}}")
     return tuple((str(key), str(text)) for key, text in value.items())
 
 
-def _count(given: Mapping[str, Any], name: str) -> int | None:
-    value = given.get(name)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     raise StreamingError(f"{name} is no positive whole number: {value!r}\n  write it such as 100")
 
 
-def _word(given: Mapping[str, Any], name: str) -> str:
+def _word(name: str, value: Any) -> str:
     words = NAMED[name].words
-    value = given.get(name, words[0])
+    if value is None:
+        return words[0]
     if value not in words:
         raise StreamingError(f"{name} can't be {value!r}\n  write one of {', '.join(words)}")
     return str(value)
 
 
-def _flag(given: Mapping[str, Any], name: str) -> bool | None:
-    value = given.get(name)
+def _flag(name: str, value: Any) -> bool:
     flag = read_flag(value)
-    if flag is None and value is not None:
+    if flag is None:
         raise StreamingError(f"{name} can't be {value!r}\n  write true or false")
     return flag
 
 
-_READERS: Mapping[Kind, Callable[[Mapping[str, Any], str], Any]] = {
+_READERS: Mapping[Kind, Callable[[str, Any], Any]] = {
+    Kind.LENGTH: _length,
     Kind.TEXT: _text,
     Kind.COUNT: _count,
     Kind.WORD: _word,
@@ -300,7 +296,7 @@ _READERS: Mapping[Kind, Callable[[Mapping[str, Any], str], Any]] = {
     Kind.NAMES: _names,
     Kind.MAPPING: _mapping,
 }
-"""Kind of a config's value -> its reader, for configs that are read one by one."""
+"""Kind of a config's value -> its reader."""
 
 
 @dataclass(frozen=True)

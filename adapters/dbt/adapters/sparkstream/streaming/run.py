@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.decide import Due, Standing, Wanted, check_replaceable, decide
@@ -221,18 +222,19 @@ class Run(Job):
         mode = "update" if self.plan.updates else "append"
         if begun < 0:  # a run may have been killed before it made them
             self.views.make(columns)
-        running = self.engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
+        start = partial(self.engine.start, rows, sink, checkpoint, model.identifier, mode)
+        running = start(model.config.interval)
         try:
             late.create()
             watch.add_earlier(range(last + 1, begun + 1))  # of a run that ended before it counted them
             told_to_end = self._follow(running, watch, lease)
             if begun > last and not told_to_end and not all(s.has_portions for s in sources):
                 # Of such sources Spark ends with the micro-batch that was interrupted.
-                running = self.engine.start(rows, sink, checkpoint, model.identifier, model.config.interval, mode)
+                running = start(model.config.interval)
                 told_to_end = self._follow(running, watch, lease)
             if model.config.flush and not told_to_end:  # else rows that come next would be late
                 self.engine.folders.write(flush, _closing_row(sources), "append")
-                running = self.engine.start(rows, sink, checkpoint, model.identifier, None, mode)
+                running = start(None)
                 self._follow(running, watch, lease)
         except Exception:
             running.stop()

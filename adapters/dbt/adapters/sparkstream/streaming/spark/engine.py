@@ -54,11 +54,15 @@ SETTINGS = {
 logger = AdapterLogger("SparkStream")
 
 
+Columns = tuple[tuple[str, str], ...]
+"""Names and types of columns."""
+
+
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a query that Spark has analysed, with names and types of its columns."""
+    """Rows of a stream's query that Spark has analysed, with the columns of the table that they get into."""
 
-    columns: tuple[tuple[str, str], ...]
+    columns: Columns
     frame: DataFrame
 
 
@@ -138,8 +142,7 @@ class Engine:
 
     def zone(self) -> str:
         """The time zone whose clock windows follow."""
-        with spark_errors():
-            return str(self._spark.conf.get("spark.sql.session.timeZone"))
+        return self.setting("spark.sql.session.timeZone")
 
     def is_utc(self) -> bool:
         """True if the session's time zone is UTC."""
@@ -164,10 +167,10 @@ class Engine:
         with spark_errors():
             return list(self._spark.table(table).columns)
 
-    def described(self, table: str) -> tuple[tuple[str, str], ...]:
+    def described(self, table: str) -> Columns:
         """The names and types of the columns of a table or view."""
         with spark_errors():
-            return self._understood(self._spark.table(table)).columns
+            return _columns(self._spark.table(table))
 
     @property
     def version(self) -> str:
@@ -189,9 +192,9 @@ class Engine:
             return written_type(self._spark.sql(f"SELECT CAST(NULL AS {type_}) AS x").schema["x"].dataType)
 
     @spark_errors()
-    def union(self, queries: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    def union(self, queries: Sequence[str]) -> Columns:
         """The columns of several queries together, by name."""
-        return self._understood(self._union(queries)).columns
+        return _columns(self._union(queries))
 
     def replace(self, table: str, queries: Sequence[str], batch: int) -> None:
         """Replaces a table's partition of a micro-batch by the rows of several queries."""
@@ -234,7 +237,10 @@ class Engine:
 
     @spark_errors()
     def query(self, plan: StreamPlan) -> Rows:
-        """The rows of a plan's query. Rows that have to wait leave when the watermark has passed the marked column."""
+        """The rows of a plan's query, and the columns of those that get into the table.
+
+        Rows that have to wait leave when the watermark has passed the marked column.
+        """
         self._leave_semi_joins()
         if not plan.read_once:
             # Spark computes equal parts of a query once, and waits for ever for the watermark of the other part.
@@ -260,7 +266,11 @@ class Engine:
                 f"SELECT inline(collect_list(struct({names}))) FROM __open_rows "
                 f"WHERE {backticked(marked[0])} IS NOT NULL GROUP BY {backticked(marked[0])}"
             )
-        return self._understood(rows)
+        if not rows.isStreaming:
+            raise StreamingError(
+                "this query reads no stream\n  write {{ stream(ref('...')) }} where it reads what grows"
+            )
+        return Rows(self._table_columns(plan.ending, _columns(rows)), rows)
 
     def _leave_semi_joins(self) -> None:
         """Leaves a LEFT SEMI JOIN of streams above the projection that marks the end of windows.
@@ -273,24 +283,22 @@ class Engine:
         if _PUSHES_SEMI_JOINS not in rules:
             self._spark.conf.set(_EXCLUDED, ",".join([*rules, _PUSHES_SEMI_JOINS]))
 
-    def table_columns(self, ending: Ending, rows: Rows) -> tuple[tuple[str, str], ...]:
+    def _table_columns(self, ending: Ending, columns: Columns) -> Columns:
         """Columns of the rows that get into the table, for emitted rows of the stream."""
         if isinstance(ending, Direct):
-            return rows.columns
-        columns = ", ".join(f"{backticked(name)} {type_}" for name, type_ in rows.columns)
-        columns += f", {NEW} boolean" if ending.flagged else ""
-        with spark_errors():
-            left = self._spark.createDataFrame([], columns)
-            if isinstance(ending, OnSessions | OnSlices):
-                show(self._spark, UNTIL, 0, 0, 0)
-                left.createOrReplaceTempView(SO_FAR)
-                if isinstance(ending, OnSlices):
-                    self._spark.sql(ending.kept).createOrReplaceTempView(KEPT)
-                    if ending.open is not None:
-                        self._understood(self._spark.sql(ending.open))
-                left = self._spark.sql(ending.closed)
-            left.createOrReplaceTempView(CLOSED)
-            return self._understood(self._spark.sql(ending.query)).columns
+            return columns
+        typed = ", ".join(f"{backticked(name)} {type_}" for name, type_ in columns)
+        left = self._spark.createDataFrame([], typed + (f", {NEW} boolean" if ending.flagged else ""))
+        if isinstance(ending, OnSessions | OnSlices):
+            show(self._spark, UNTIL, 0, 0, 0)
+            left.createOrReplaceTempView(SO_FAR)
+            if isinstance(ending, OnSlices):
+                self._spark.sql(ending.kept).createOrReplaceTempView(KEPT)
+                if ending.open is not None:
+                    _columns(self._spark.sql(ending.open))
+            left = self._spark.sql(ending.closed)
+        left.createOrReplaceTempView(CLOSED)
+        return _columns(self._spark.sql(ending.query))
 
     def check_brokers(self, servers: str, where: str) -> None:
         """Checks that a broker of Kafka can be reached, if Spark's driver is on this machine.
@@ -313,24 +321,20 @@ class Engine:
         if topic.avro is not None:
             nulls = ", ".join(f"CAST(NULL AS {type_}) AS {backticked(name)}" for name, type_ in columns)
             with needs_avro("sink", self.version), spark_errors("sink: schema"):
-                self._understood(self._spark.sql(f"SELECT {value} AS value FROM (SELECT {nulls})"))
+                _columns(self._spark.sql(f"SELECT {value} AS value FROM (SELECT {nulls})"))
         with spark_errors(f"can't send rows to the topic {topic.name}"):
             reader = self._spark.read.format(KAFKA).option(SERVERS, topic.servers)
-            self._understood(reader.option("subscribe", topic.name).load())
-
-    @staticmethod
-    def _understood(rows: DataFrame) -> Rows:
-        return Rows(tuple((f.name, written_type(f.dataType)) for f in rows.schema.fields), rows)
+            _columns(reader.option("subscribe", topic.name).load())
 
     def start(
-        self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, interval: Interval | None, mode: str
+        self, rows: Rows, sink: Callable[..., None], checkpoint: str, name: str, mode: str, interval: Interval | None
     ) -> Running:
         """Starts a streaming query.
 
         Args:
             sink: gets the rows of each micro-batch, and its number.
-            interval: time between two micro-batches; None to process what is there and end.
             mode: `append` for rows that are final, `update` for rows that a micro-batch has changed.
+            interval: time between two micro-batches; None to process what is there and end.
         """
         from pyspark import cloudpickle
 
@@ -359,6 +363,11 @@ class Engine:
             if loadable(name):
                 self._spark.conf.set(_MANAGER, name)
                 return
+
+
+def _columns(rows: DataFrame) -> Columns:
+    """The names and types of columns, by which Spark analyses the query; over Spark Connect, it does so only then."""
+    return tuple((field.name, written_type(field.dataType)) for field in rows.schema.fields)
 
 
 def written_type(type_: DataType) -> str:
