@@ -122,24 +122,27 @@ class Backfill(Job):
         if files is not None and files != self.sources.all_read(definition.sources, recorded):
             raise StreamingError("files of its sources have changed meanwhile\n  give this again")
         goes = self._goes(range_, definition, offsets.watermark)
-        replaced = self._replacement(goes, last)
+        rows = f"{_STAGED}_in_range"
+        engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
+        removed, added = self._count(f"{model.relation} WHERE {goes()}"), self._count(rows)
+        replaced = Replacement(goes, rows, last, removed, added)
         waiting = self._waiting(goes)
-        if not replaced.added and not replaced.removed:
+        if not added and not removed:
             return f"nothing to do: neither the table nor the sources have rows for what is closed of {range_}{waiting}"
-        if not replaced.added and not removes:
+        if not added and not removes:
             raise StreamingError(
-                f"the sources have no rows for {range_} any more, and the table has {replaced.removed:,}\n"
+                f"the sources have no rows for {range_} any more, and the table has {removed:,}\n"
                 "  if these are to go, write --remove"
             )
-        windows = self._windows(goes)
+        windows = self._distinct(goes()) if self.plan.waits else None
         table.replace(replaced, ledger, lease.holder)
         engine.folders.clear(_folder(checkpoint))
         try:
             runs = RunsTable(engine, model, ledger.generation)
-            runs.record_backfill(str(range_), replaced.added, replaced.removed, windows, last, started)
+            runs.record_backfill(str(range_), added, removed, windows, last, started)
         except StreamingError as error:
             self.report(f"can't write to {model.runs}: {error}")
-        text = f"{counted(replaced.added, 'row')} in the place of {replaced.removed:,}"
+        text = f"{counted(added, 'row')} in the place of {removed:,}"
         return text + ("" if windows is None else f", {counted(windows, 'window')}") + waiting
 
     # -- what can be backfilled --------------------------------------------------------------------
@@ -251,16 +254,6 @@ class Backfill(Job):
         folder = _folder(checkpoint)
         engine.folders.write(folder, f"SELECT {typed} FROM (\n{query}\n)", is_one=False)
         engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {_STAGED} AS SELECT * FROM parquet.{backticked(folder)}")
-
-    def _replacement(self, goes: Goes, last: int) -> Replacement:
-        rows = f"{_STAGED}_in_range"
-        self.engine.sql(f"CREATE OR REPLACE TEMPORARY VIEW {rows} AS SELECT * FROM {_STAGED} WHERE {goes()}")
-        removed = self._count(f"{self.model.relation} WHERE {goes()}")
-        return Replacement(goes, rows, last, removed, self._count(rows))
-
-    def _windows(self, goes: Goes) -> int | None:
-        """Number of rebuilt windows; None for rows without windows."""
-        return self._distinct(goes()) if self.plan.waits else None
 
     def _waiting(self, goes: Goes) -> str:
         """End of a message about windows in the range that the stream has open or may still correct; empty for none."""

@@ -96,29 +96,22 @@ class OnServer:
 
 def stopped(ways: Mapping[str, Announced | OnServer], patience: float) -> dict[str, str]:
     """Ends runs, each after its micro-batch. Returns name -> `NO_RUN`, `ENDED` or `KILLED`; without runs that go on."""
-    found: dict[str, str] = {}
-    waiting: dict[str, Holder] = {}
-    for name, way in ways.items():
-        holder = way.holder()
-        if holder is None:
-            found[name] = NO_RUN
-        elif holder.is_alive() is False:
+    runs = {name: holder for name, way in ways.items() if (holder := way.holder()) is not None}
+    found = {name: NO_RUN for name in ways if name not in runs}
+    for name, holder in runs.items():
+        if holder.is_alive() is False:
             found[name] = KILLED
         else:
-            way.tell(holder)
-            waiting[name] = holder
+            ways[name].tell(holder)
     deadline = time.monotonic() + patience
-    while waiting and time.monotonic() < deadline:
+    while len(found) < len(ways) and time.monotonic() < deadline:
         time.sleep(LOOKS)
-        for name, holder in list(waiting.items()):
+        for name in runs.keys() - found.keys():
             now = ways[name].holder()
-            if now is None or now.id != holder.id:
+            if now is None or now.id != runs[name].id:
                 found[name] = ENDED
-            elif holder.is_alive() is False:
+            elif now.is_alive() is False:
                 found[name] = KILLED
-            else:
-                continue
-            del waiting[name]
     return found
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.core.literals import exactly
 from dbt.adapters.sparkstream.sql.streaming import RowView
-from dbt.adapters.sparkstream.streaming.ledger import Ledger
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import ONLY_ADDED, REBUILD, SourceChanged, StreamingError
 from dbt.adapters.sparkstream.streaming.sources.copies import Copies
@@ -17,7 +16,7 @@ from dbt.adapters.sparkstream.streaming.sources.source import StreamSource, View
 from dbt.adapters.sparkstream.streaming.spark.checkpoint import Portions, ReadFiles, Recorded
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import Stored, parent_of, path_of, within
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, properties_of
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, ledger_of
 from dbt.adapters.sparkstream.streaming.tables.formats import Format, format_of
 
 
@@ -112,7 +111,7 @@ class Sources:
 
     def check_streams(self, source: StreamSource) -> None:
         """Checks that a stream can follow a source."""
-        ledger = None if source.reader else Ledger.read(properties_of(self.engine, source.relation) or {})
+        ledger = None if source.reader else ledger_of(self.engine, source.relation)
         if ledger is None:
             return
         if ledger.updates:

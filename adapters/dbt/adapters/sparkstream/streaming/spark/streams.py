@@ -19,7 +19,7 @@ from dbt.adapters.sparkstream.sql.core.names.checks import as_time
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, Schemas
 from dbt.adapters.sparkstream.streaming.sources.kafka import Kafka
-from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, StreamSource, View
+from dbt.adapters.sparkstream.streaming.sources.source import Portion, Positions, StreamSource
 from dbt.adapters.sparkstream.streaming.sources.values import OBSERVED as OBSERVED_VALUES
 from dbt.adapters.sparkstream.streaming.sources.values import parsed, seen, unreadable
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
@@ -66,22 +66,25 @@ class Streams:
         self._schemas: dict[str, Schemas] = {}
         """Source with values in Avro -> the schemas of its values."""
 
-    def _seen(self, rows: DataFrame, view: View | None) -> DataFrame:
-        if view is None:
-            return rows
-        rows.createOrReplaceTempView("__below_the_view")
-        return self._spark.sql(view.query.over("__below_the_view")).toDF(*view.columns)
-
     def of(self, source: StreamSource, options: Mapping[str, str]) -> DataFrame:
         """The rows of a source as a stream, as models see them."""
         with _reading(f"can't stream from {source.relation}"):
-            rows = self._seen(source.stream(self._spark, options), source.seen)
+            rows = source.stream(self._spark, options)
             rows.schema  # noqa: B018  over Spark Connect, Spark looks for the source when it is asked for the columns
+            return self._as_read(rows, source, OBSERVED_VALUES + source.view)
+
+    def _as_read(self, rows: DataFrame, source: StreamSource, observation: str | None = None) -> DataFrame:
+        """Rows of a source as models see them; an observation counts the values that can't be read."""
         if source.has_values:
-            rows = self._parsed(rows, source)
-            count = expression(rows, f"count_if({unreadable(source.reader)}) AS unreadable")
-            rows = rows.observe(OBSERVED_VALUES + source.view, count).where(f"NOT {unreadable(source.reader)}")
-        return seen(rows, source)
+            rows, broken = self._parsed(rows, source), unreadable(source.reader)
+            if observation is not None:
+                rows = rows.observe(observation, expression(rows, f"count_if({broken}) AS unreadable"))
+            rows = rows.where(f"NOT {broken}")
+        rows = seen(rows, source)
+        if source.seen is None:
+            return rows
+        rows.createOrReplaceTempView("__below_the_view")
+        return self._spark.sql(source.seen.query.over("__below_the_view")).toDF(*source.seen.columns)
 
     def _parsed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
         """Rows of a source, with the fields of each value as columns."""
@@ -202,9 +205,7 @@ class Streams:
 
     def _as_streamed(self, rows: DataFrame, source: StreamSource) -> DataFrame:
         """Rows of a source in the form in which the stream gives them to the model."""
-        if source.has_values:
-            rows = self._parsed(rows, source).where(f"NOT {unreadable(source.reader)}")
-        rows = self._seen(seen(rows, source), source.seen)
+        rows = self._as_read(rows, source)
         if source.event_time is not None and source.watermark is not None:
             rows = self._as_event_time(rows, source.event_time)
         return rows

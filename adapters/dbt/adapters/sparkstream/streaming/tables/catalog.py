@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dbt.adapters.sparkstream.spark.left_files import is_at, occupied
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
-from dbt.adapters.sparkstream.streaming.ledger import PREFIX
+from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
@@ -62,6 +62,11 @@ def properties_of(engine: Engine, table: str) -> dict[str, str] | None:
             raise
         return None
     return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+
+
+def ledger_of(engine: Engine, table: str) -> Ledger | None:
+    """Ledger in the properties of a table; None for no table, or one that no streaming model has made."""
+    return Ledger.read(properties_of(engine, table) or {})
 
 
 def suffixed(table: str, suffix: str) -> str:

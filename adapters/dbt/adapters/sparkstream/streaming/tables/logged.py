@@ -9,7 +9,7 @@ from dataclasses import replace
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger, Stage
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, is_in_catalog
-from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 from dbt.adapters.sparkstream.streaming.tables.staging import Replacement
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.corrections import REPLACED, merge
@@ -27,9 +27,6 @@ class LoggedTable(StreamTable):
     commit has the whole ledger of the new table. So a run that is killed finds the old table or the new one,
     and its ledger.
     """
-
-    def can_give_way(self) -> bool:
-        return format_of(self.facts().provider) == self.format
 
     def staging_folder(self) -> str:
         folder = super().staging_folder()

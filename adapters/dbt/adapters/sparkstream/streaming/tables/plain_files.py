@@ -11,7 +11,7 @@ from dbt.adapters.sparkstream.streaming.ledger import GRACE, Holder, Ledger, Sta
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD, StreamingError
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Appended, batch_of, up_to
-from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format, format_of
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format
 from dbt.adapters.sparkstream.streaming.tables.staging import Backfilled, Compaction, Replacement, StagingTable
 from dbt.adapters.sparkstream.streaming.tables.table import StreamTable
 from dbt.adapters.sparkstream.streaming.worker.appends import FileAppend, FolderAppend
@@ -49,9 +49,6 @@ class FileTable(StreamTable):
     @property
     def _backfilled(self) -> Backfilled:
         return Backfilled(self._engine, self.name, self._recording)
-
-    def can_give_way(self) -> bool:
-        return format_of(self.facts().provider).is_files
 
     def sink(self, ledger: Ledger, **common: Any) -> Sink:
         facts, partition_by = self.facts(), self._config.partition_by

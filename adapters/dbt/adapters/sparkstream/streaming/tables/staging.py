@@ -21,99 +21,103 @@ from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
-from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, given, pairs, properties_of, suffixed
+from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, given, ledger_of, pairs, properties_of, suffixed
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
 
 _OF_THE_CATALOG = "transient_lastDdlTime"
 """Property that the catalog sets itself."""
 
 
+@dataclass
 class StagingTable:
-    """The staging table of one table."""
+    """The staging table of one table; `recording` is the lock under which properties are written."""
 
     stage: ClassVar[Stage]
     foreign: ClassVar[str]
     """End of the error about a table of this name that isn't the adapter's, after the name."""
 
-    def __init__(self, engine: Engine, table: str, recording: AbstractContextManager[Any]) -> None:
-        self._engine = engine
-        self._table = table
-        self._recording = recording
-        self.name = suffixed(table, self.stage.suffix)
+    engine: Engine
+    table: str
+    recording: AbstractContextManager[Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the staging table, as SQL has it."""
+        return suffixed(self.table, self.stage.suffix)
 
     def is_foreign(self) -> bool:
         """True if the name of the staging table, and its folder with it, is another table's."""
-        return self._engine.exists(self.name) and not self._is_ours(self._ledger(self.name))
+        return self.engine.exists(self.name) and not self._is_ours(ledger_of(self.engine, self.name))
 
     def check(self) -> None:
         """Checks that the name of the staging table is free, or is a staging table's that was made for this table."""
         if self.is_foreign():
-            raise StreamingError(f"{self.name} {self.foreign.format(table=self._table)}")
+            raise StreamingError(f"{self.name} {self.foreign.format(table=self.table)}")
 
     def drop(self) -> None:
         """Drops the staging table, if one is there."""
         self.check()
-        self._engine.sql(f"DROP TABLE IF EXISTS {self.name}")
+        self.engine.sql(f"DROP TABLE IF EXISTS {self.name}")
 
     def ledger(self) -> Ledger | None:
         """Ledger of the staging table; None if there is none, or another table has its name."""
-        found = self._ledger(self.name)
+        found = ledger_of(self.engine, self.name)
         return found if self._is_ours(found) else None
 
     def _is_ours(self, ledger: Ledger | None) -> bool:
-        return ledger is not None and ledger.of.get(self.stage) == self._table
+        return ledger is not None and ledger.of.get(self.stage) == self.table
 
     def restore(self) -> bool:
         """Gives the table's name to a whole staging table, where a run was killed before it did; False for none."""
         # The question whether it exists costs a quarter of the error that it doesn't.
-        ledger = self.ledger() if self._engine.exists(self.name) else None
+        ledger = self.ledger() if self.engine.exists(self.name) else None
         if ledger is None or not ledger.whole.get(self.stage):
             return False
         self._rename()
         return True
 
-    def _fill(self, place: str, rows: str, partitions: Sequence[str]) -> tuple[int, int]:
-        """Makes the staging table like the table, with the rows of a query; returns the number of rows of both."""
-        facts = Facts.of(self._engine, self._table)
-        theirs = self._engine.sql(f"SHOW TBLPROPERTIES {self._table}")
+    def _fill(self, place: str, rows: str, partitions: Sequence[str], added: int = 0) -> None:
+        """Makes the staging table like the table, with the rows of a query, which are more than the table's by some."""
+        facts = Facts.of(self.engine, self.table)
+        theirs = self.engine.sql(f"SHOW TBLPROPERTIES {self.table}")
         left_out = _OF_THE_CATALOG, PREFIX + self.stage.keys["whole"]
         kept = {str(row[0]): str(row[1]) for row in theirs if str(row[0]) not in left_out}
-        kept[PREFIX + self.stage.keys["of"]] = self._table
-        self._engine.sql(
-            f"CREATE TABLE {self.name} LIKE {self._table} USING {facts.provider} "
+        kept[PREFIX + self.stage.keys["of"]] = self.table
+        self.engine.sql(
+            f"CREATE TABLE {self.name} LIKE {self.table} USING {facts.provider} "
             f"LOCATION {string_literal(place)} TBLPROPERTIES ({given(kept)})"
         )
         if facts.comment:
-            self._engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
+            self.engine.sql(f"COMMENT ON TABLE {self.name} IS {string_literal(facts.comment)}")
         hint = f"REBALANCE({', '.join(map(backticked, partitions))})" if partitions else "REBALANCE"
-        self._engine.write_few_files()
-        self._engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n{rows}\n)")
-        counts = (f"(SELECT count(*) FROM {table})" for table in (self._table, self.name))
-        [(before, now)] = self._engine.sql(f"SELECT {', '.join(counts)}")
-        return int(before), int(now)
+        self.engine.write_few_files()
+        self.engine.sql(f"INSERT INTO {self.name} SELECT /*+ {hint} */ * FROM (\n{rows}\n)")
+        counts = (f"(SELECT count(*) FROM {table})" for table in (self.table, self.name))
+        [(before, got)] = self.engine.sql(f"SELECT {', '.join(counts)}")
+        if got != before + added:
+            raise StreamingError(
+                f"{self.table} is to have {before + added} rows, and {self.name} got {got}: it stays as it is"
+            )
 
     def _take_place(self, properties: Mapping[str, str]) -> None:
         """Gives the table's name to the staging table, once its properties are complete."""
-        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(properties)})")
-        self._engine.sql(f"DROP TABLE {self._table}")
+        self.engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(properties)})")
+        self.engine.sql(f"DROP TABLE {self.table}")
         self._rename()
 
     def take_over(self, before: Ledger, holder: Holder | None, **changes: Any) -> None:
         """Gives the table's name to the staging table, which goes on with the table's ledger, but for changes."""
         # The catalog writes a table's properties together with its folder, which must not be the old table's folder.
-        with self._recording:
-            now = checked_own(self._ledger(self._table), before, holder)
+        with self.recording:
+            now = checked_own(ledger_of(self.engine, self.table), before, holder)
             self._take_place({**now.properties(), **properties(whole={self.stage: now.generation}, **changes)})
 
     def _rename(self) -> None:
         try:
-            self._engine.sql(f"ALTER TABLE {self.name} RENAME TO {self._table}")
+            self.engine.sql(f"ALTER TABLE {self.name} RENAME TO {self.table}")
         except StreamingError:
-            if not self._engine.exists(self._table):  # else a run that came at the same moment has done it
+            if not self.engine.exists(self.table):  # else a run that came at the same moment has done it
                 raise
-
-    def _ledger(self, table: str) -> Ledger | None:
-        return Ledger.read(properties_of(self._engine, table) or {})
 
 
 def checked_own(now: Ledger | None, before: Ledger, holder: Holder | None) -> Ledger:
@@ -159,6 +163,7 @@ class Replacement:
     added: int
 
 
+@dataclass
 class Rebuilt(StagingTable):
     """Staged rebuild of one table.
 
@@ -166,7 +171,7 @@ class Rebuilt(StagingTable):
     killed or stopped while it fills it leaves the old table as it was, and the next run goes on with the staging table.
     For Delta and Iceberg, one commit puts its rows, columns and properties into the table; then it is dropped.
 
-    Args:
+    Attributes:
         ledger_suffix: of the table that has its ledger; empty where its own properties have it.
         purges: True if its files go with it only by PURGE.
     """
@@ -176,28 +181,17 @@ class Rebuilt(StagingTable):
         "is there, and was not made to take the place of {table}\n"
         f"  give it another name, or write 'rebuild' in the model's config instead of '{SWAP}'"
     )
-
-    def __init__(
-        self,
-        engine: Engine,
-        table: str,
-        recording: AbstractContextManager[Any],
-        *,
-        ledger_suffix: str = "",
-        purges: bool = False,
-    ) -> None:
-        super().__init__(engine, table, recording)
-        self._ledger_suffix = ledger_suffix
-        self._purges = purges
+    ledger_suffix: str = ""
+    purges: bool = False
 
     def drop(self) -> None:
         self.check()
-        if self._ledger_suffix:
-            ledger = suffixed(self.name, self._ledger_suffix)
-            known = properties_of(self._engine, ledger) or {}
-            if known.get(self.stage.keys["of"]) == self._table:
-                self._engine.sql(f"DROP TABLE IF EXISTS {ledger}")
-        self._engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self._purges else ''}")
+        if self.ledger_suffix:
+            ledger = suffixed(self.name, self.ledger_suffix)
+            known = properties_of(self.engine, ledger) or {}
+            if known.get(self.stage.keys["of"]) == self.table:
+                self.engine.sql(f"DROP TABLE IF EXISTS {ledger}")
+        self.engine.sql(f"DROP TABLE IF EXISTS {self.name}{' PURGE' if self.purges else ''}")
 
     def model(self, model: Model, folder: str, checkpoints: str) -> Model:
         """The model that fills the staging table; folders as `staging_folder` and `staging_checkpoints` return them."""
@@ -212,12 +206,12 @@ class Rebuilt(StagingTable):
             location_root=root or None,
             checkpoint_location=checkpoints,
         )
-        return replace(model, relation=self.name, identifier=identifier, config=config, staging_of=self._table)
+        return replace(model, relation=self.name, identifier=identifier, config=config, staging_of=self.table)
 
     def swap(self, ledger: Ledger, holder: Holder, left: Mapping[str, int]) -> None:
         """Gives the table's name to the staging table, which has all rows."""
-        with self._recording:
-            self.check_swap(self._ledger(self._table), self._ledger(self.name), ledger, holder)
+        with self.recording:
+            self.check_swap(ledger_of(self.engine, self.table), ledger_of(self.engine, self.name), ledger, holder)
             self._take_place(properties(holder=holder, left=left, whole={Stage.REBUILD: ledger.generation}))
 
     def check_swap(self, now: Ledger | None, its: Ledger | None, before: Ledger, holder: Holder) -> Ledger:
@@ -242,33 +236,31 @@ class Compaction(StagingTable):
         self.drop()
         if not is_over(ledger.files_left):
             return False
-        self._clear(self.other(Facts.of(self._engine, self._table).location))
+        self._clear(self.other(Facts.of(self.engine, self.table).location))
         return True
 
     def fill(self, finished: int, partition_by: Sequence[str]) -> Ledger:
         """Makes the staging table, all rows under the last micro-batch's number; returns the table's ledger before."""
-        before = self._ledger(self._table)
+        before = ledger_of(self.engine, self.table)
         if before is None or not before.compacts:
             raise StreamingError("it was made without compact_every\n  run it once with --full-refresh")
-        facts = Facts.of(self._engine, self._table)
+        facts = Facts.of(self.engine, self.table)
         self.drop()
         place = self.other(facts.location)
         self._clear(place)
-        columns = _numbered(self._engine.columns(self._table), finished)
-        rows, got = self._fill(place, f"SELECT {columns} FROM {self._table}", partition_by)
-        if rows != got:
-            raise StreamingError(f"{self._table} has {rows} rows, and {self.name} got {got}: it stays as it is")
+        columns = _numbered(self.engine.columns(self.table), finished)
+        self._fill(place, f"SELECT {columns} FROM {self.table}", partition_by)
         return before
 
     def _clear(self, folder: str) -> None:
         """Empties the folder that isn't the table's, after a check that no files of the table are in it."""
-        self._engine.sql(f"REFRESH TABLE {self._table}")
-        if any(path_of(name).startswith(f"{path_of(folder)}/") for name in self._engine.files(self._table, folder)):
+        self.engine.sql(f"REFRESH TABLE {self.table}")
+        if any(path_of(name).startswith(f"{path_of(folder)}/") for name in self.engine.files(self.table, folder)):
             raise StreamingError(
                 f"files of the table lie in {folder}, which is not the folder that the catalog names\n"
                 "  run it once with --full-refresh"
             )
-        self._engine.folders.clear(folder)
+        self.engine.folders.clear(folder)
 
     @staticmethod
     def other(location: str) -> str:
@@ -296,14 +288,11 @@ class Backfilled(StagingTable):
 
     def fill(self, replaced: Replacement, place: str, partitions: int) -> None:
         """Makes the staging table, with all rows that the table is to have, partitioned by its last columns."""
-        columns = self._engine.columns(self._table)
+        columns = self.engine.columns(self.table)
         names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes()}, FALSE)"
-        stay = f"SELECT {names} FROM {self._table} WHERE NOT {goes}"
+        stay = f"SELECT {names} FROM {self.table} WHERE NOT {goes}"
         new = f"SELECT {_numbered(columns, replaced.batch)} FROM {replaced.rows}"
-        rows, got = self._fill(place, f"{stay}\nUNION ALL\n{new}", columns[-partitions:])
-        wanted = rows - replaced.removed + replaced.added
-        if got != wanted:
-            raise StreamingError(f"{self._table} is to have {wanted} rows, and got {got} in staging: it stays as it is")
+        self._fill(place, f"{stay}\nUNION ALL\n{new}", columns[-partitions:], replaced.added - replaced.removed)
 
 
 def _numbered(columns: Sequence[str], batch: int) -> str:

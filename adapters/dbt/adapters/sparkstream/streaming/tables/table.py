@@ -23,7 +23,7 @@ from dbt.adapters.sparkstream.streaming.tables.catalog import (
     properties_of,
     schema_folder,
 )
-from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format
+from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format, format_of
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
 from dbt.adapters.sparkstream.streaming.worker.sink import Sink
@@ -235,7 +235,8 @@ class StreamTable:
 
     def can_give_way(self) -> bool:
         """True if the format of the existing table lets a staging table take its place."""
-        return False
+        there = format_of(self.facts().provider)
+        return there == self.format if self.format.has_log else there.is_files and self.format.is_files
 
     def is_tidy(self, ledger: Ledger) -> bool:
         waits = any(map(is_over, ledger.left.values()))
