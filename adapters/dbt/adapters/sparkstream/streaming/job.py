@@ -8,17 +8,7 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.sql.streaming import StreamPlan
-from dbt.adapters.sparkstream.sql.streaming.endings import (
-    CLOSED,
-    KEPT,
-    NEW,
-    SO_FAR,
-    UNTIL,
-    OnHistory,
-    OnSessions,
-    OnSlices,
-)
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan, endings
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
 from dbt.adapters.sparkstream.streaming.ledger import Holder, Ledger
 from dbt.adapters.sparkstream.streaming.model import Model, StreamConfig
@@ -137,7 +127,7 @@ class Job:
         common: dict[str, Any] = {
             "table": self.model.relation,
             "columns": names,
-            "closed": CLOSED,
+            "closed": endings.CLOSED,
             "query": self.plan.ending.query,
             "begun": begun,
             "owned": table.owned(ledger.generation, holder),
@@ -151,24 +141,24 @@ class Job:
 
     def _corrections(self) -> Corrections | None:
         ending, model = self.plan.ending, self.model
-        if not isinstance(ending, OnSlices) or ending.corrected is None or ending.end is None:
+        if not isinstance(ending, endings.OnSlices) or ending.corrected is None or ending.end is None:
             return None
         place = self.table.facts().location.rstrip("/")
         return Corrections(model.relation, backticked(ending.end), ending.corrected, place, model.config.file_format)
 
     def _history(self, checkpoint: str) -> RowStore | SliceStore | None:
         ending, lateness, folder = self.plan.ending, self.model.config.lateness, f"{checkpoint}_history"
-        if isinstance(ending, OnHistory):
-            return RowStore(folder=folder, name=CLOSED, query=ending.kept, flag=NEW)
-        if not isinstance(ending, OnSessions | OnSlices):
+        if isinstance(ending, endings.OnHistory):
+            return RowStore(folder=folder, name=endings.CLOSED, query=ending.kept, flag=endings.NEW)
+        if not isinstance(ending, endings.OnSessions | endings.OnSlices):
             return None
         common: dict[str, Any] = {
             "folder": folder,
-            "name": SO_FAR,
+            "name": endings.SO_FAR,
             "query": ending.kept,
             "closing": ending.closed,
-            "watermark": Watermark(checkpoint, UNTIL, lateness.micros // 1000 if lateness else 0),
+            "watermark": Watermark(checkpoint, endings.UNTIL, lateness.micros // 1000 if lateness else 0),
         }
-        if isinstance(ending, OnSessions):
+        if isinstance(ending, endings.OnSessions):
             return RowStore(**common)
-        return SliceStore(flag=NEW, kept=KEPT, corrects=ending.corrected is not None, **common)
+        return SliceStore(flag=endings.NEW, kept=endings.KEPT, corrects=ending.corrected is not None, **common)

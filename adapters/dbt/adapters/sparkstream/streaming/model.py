@@ -11,20 +11,8 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.streaming import settings
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
-from dbt.adapters.sparkstream.streaming.settings import (
-    AVAILABLE_NOW,
-    MEANINGLESS,
-    NAMED,
-    OFF,
-    OURS,
-    PROCESSING_TIME,
-    SWAP,
-    SWAPPING,
-    UPDATE,
-    Kind,
-    read_flag,
-)
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.source import StreamSource
 from dbt.adapters.sparkstream.streaming.spark.folders import parent_of
@@ -72,7 +60,7 @@ class StreamConfig:
     @property
     def swaps(self) -> str | None:
         """The first setting by which the table is rebuilt in staging; None for none."""
-        return next((name for name in SWAPPING if getattr(self, name) == SWAP), None)
+        return next((name for name in settings.SWAPPING if getattr(self, name) == settings.SWAP), None)
 
     def sidecar_root(self, location: str) -> str:
         """Beginning of the paths of a table's sidecar folders, by the folder of the table."""
@@ -90,7 +78,7 @@ class StreamConfig:
         """
         given = {name: value for name, value in config.items() if value is not None}
         _check_names(given)
-        interval = _trigger(given.get("trigger", AVAILABLE_NOW))
+        interval = _trigger(given.get("trigger", settings.AVAILABLE_NOW))
         if given.get("output_mode", "append") != "append":
             raise StreamingError(
                 f"output_mode can't be {given['output_mode']!r}: a table gets rows when they are final\n"
@@ -101,13 +89,13 @@ class StreamConfig:
                 "on_schema_change has no meaning here: other columns are another query\n"
                 "  write on_query_change='rebuild' to have the table rebuilt then"
             )
-        own = [field.name for field in dataclasses.fields(cls) if field.name in given and field.name in NAMED]
-        plain: dict[str, Any] = {name: _READERS[NAMED[name].kind](name, given[name]) for name in own}
+        own = [field.name for field in dataclasses.fields(cls) if field.name in given and field.name in settings.NAMED]
+        plain: dict[str, Any] = {name: _READERS[settings.NAMED[name].kind](name, given[name]) for name in own}
         words = {name: _word(name, given.get(name)) for name in ("late_rows", "emit", "unreadable_rows")}
         _check_lateness(given, plain.get("lateness"))
         others: dict[str, Any] = {
             "interval": interval,
-            "keep_late": words["late_rows"] in ("keep", UPDATE),
+            "keep_late": words["late_rows"] in ("keep", settings.UPDATE),
             "shows_open": words["emit"] == "open",
             "keep_unreadable": words["unreadable_rows"] == "keep",
             "topic": Topic.read(given["sink"], root) if "sink" in given else None,
@@ -130,16 +118,16 @@ def _contradictions(read: StreamConfig) -> Iterator[str]:
     if read.swaps:
         excluded = {
             f"file_format='{format_.name}'": not format_.is_files and not format_.has_log,
-            f"late_rows='{UPDATE if read.lateness else 'keep'}'": read.keep_late,
+            f"late_rows='{settings.UPDATE if read.lateness else 'keep'}'": read.keep_late,
             "emit='open'": read.shows_open,
             "sink": read.topic is not None,
             "flush": read.flush is not None,
         }
         for name in (name for name, is_given in excluded.items() if is_given):
             yield (
-                f"{read.swaps}='{SWAP}' can't be with {name}: a table takes the place of another one where it is in "
-                f"{', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside it\n"
-                f"  write {read.swaps}='rebuild', or leave the other one out"
+                f"{read.swaps}='{settings.SWAP}' can't be with {name}: a table takes the place of another one where "
+                f"it is in {', '.join(LOGGED_FORMATS)} or plain files ({', '.join(FILE_FORMATS)}), with nothing beside "
+                f"it\n  write {read.swaps}='rebuild', or leave the other one out"
             )
     if read.liquid_clustered_by and (not format_.clusters or read.partition_by):
         yield (
@@ -185,12 +173,12 @@ def _against_corrections(read: StreamConfig, format_: Format) -> Iterator[str]:
 
 
 def _check_names(given: Mapping[str, Any]) -> None:
-    for name, why in MEANINGLESS.items():
+    for name, why in settings.MEANINGLESS.items():
         if given.get(name):
             raise StreamingError(f"a streaming model takes no {name}: {why}\n  leave it out")
+    known = settings.NAMED.keys() | _of_dbt()  # any other name may be the user's own
     for name in given:
-        # Any other name is the user's own.
-        if name not in NAMED and name not in _of_dbt() and (hint := did_you_mean(name, OURS, cutoff=0.8)):
+        if name not in known and (hint := did_you_mean(name, settings.OURS, cutoff=0.8)):
             raise StreamingError(f"a streaming model has no config {name!r}\n  {hint}")
 
 
@@ -203,7 +191,7 @@ def _of_dbt() -> frozenset[str]:
 
 
 def _check_lateness(given: Mapping[str, Any], lateness: Interval | None) -> None:
-    updates = given.get("late_rows") == UPDATE
+    updates = given.get("late_rows") == settings.UPDATE
     if updates != (lateness is not None):
         raise StreamingError(
             "late_rows='update' needs to know how long closed windows can be corrected: their state is kept so long\n"
@@ -219,12 +207,13 @@ def _check_lateness(given: Mapping[str, Any], lateness: Interval | None) -> None
 
 
 def _trigger(value: Any) -> Interval | None:
-    if value == AVAILABLE_NOW:
+    if value == settings.AVAILABLE_NOW:
         return None
-    if isinstance(value, Mapping) and list(value) == [PROCESSING_TIME]:
-        return read_interval(f"trigger's {PROCESSING_TIME}", value[PROCESSING_TIME])
+    if isinstance(value, Mapping) and list(value) == [settings.PROCESSING_TIME]:
+        return read_interval(f"trigger's {settings.PROCESSING_TIME}", value[settings.PROCESSING_TIME])
     raise StreamingError(
-        f"trigger can't be {value!r}\n  write '{AVAILABLE_NOW}', or {{'{PROCESSING_TIME}': '10 seconds'}}"
+        f"trigger can't be {value!r}\n"
+        f"  write '{settings.AVAILABLE_NOW}', or {{'{settings.PROCESSING_TIME}': '10 seconds'}}"
     )
 
 
@@ -241,7 +230,7 @@ def read_interval(name: str, value: Any) -> Interval:
 
 def _length(name: str, value: Any) -> Interval | None:
     # YAML reads an `off` without quotes as false.
-    is_off = name == "max_future" and (value is False or value == OFF)
+    is_off = name == "max_future" and (value is False or value == settings.OFF)
     return None if is_off else read_interval(name, value)
 
 
@@ -272,7 +261,7 @@ def _count(name: str, value: Any) -> int:
 
 
 def _word(name: str, value: Any) -> str:
-    words = NAMED[name].words
+    words = settings.NAMED[name].words
     if value is None:
         return words[0]
     if value not in words:
@@ -281,20 +270,20 @@ def _word(name: str, value: Any) -> str:
 
 
 def _flag(name: str, value: Any) -> bool:
-    flag = read_flag(value)
+    flag = settings.read_flag(value)
     if flag is None:
         raise StreamingError(f"{name} can't be {value!r}\n  write true or false")
     return flag
 
 
-_READERS: Mapping[Kind, Callable[[str, Any], Any]] = {
-    Kind.LENGTH: _length,
-    Kind.TEXT: _text,
-    Kind.COUNT: _count,
-    Kind.WORD: _word,
-    Kind.FLAG: _flag,
-    Kind.NAMES: _names,
-    Kind.MAPPING: _mapping,
+_READERS: Mapping[settings.Kind, Callable[[str, Any], Any]] = {
+    settings.Kind.LENGTH: _length,
+    settings.Kind.TEXT: _text,
+    settings.Kind.COUNT: _count,
+    settings.Kind.WORD: _word,
+    settings.Kind.FLAG: _flag,
+    settings.Kind.NAMES: _names,
+    settings.Kind.MAPPING: _mapping,
 }
 """Kind of a config's value -> its reader."""
 

@@ -16,18 +16,7 @@ from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of, row_of
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
-from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan
-from dbt.adapters.sparkstream.sql.streaming.endings import (
-    CLOSED,
-    KEPT,
-    NEW,
-    SO_FAR,
-    UNTIL,
-    Direct,
-    Ending,
-    OnSessions,
-    OnSlices,
-)
+from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan, endings
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS, check_brokers
@@ -251,7 +240,7 @@ class Engine:
         fields = rows.schema.fields
         if plan.time is not None:
             marks = {field.name.casefold(): dict(field.metadata) for field in fields}
-            marks_of(plan.ending.part if isinstance(plan.ending, OnSessions) else "OVER", plan.time, marks)
+            marks_of(plan.ending.part if isinstance(plan.ending, endings.OnSessions) else "OVER", plan.time, marks)
         if plan.buffered:
             marked = [field.name for field in fields if DELAY in field.metadata]
             if not marked:
@@ -283,21 +272,21 @@ class Engine:
         if _PUSHES_SEMI_JOINS not in rules:
             self._spark.conf.set(_EXCLUDED, ",".join([*rules, _PUSHES_SEMI_JOINS]))
 
-    def _table_columns(self, ending: Ending, columns: Columns) -> Columns:
+    def _table_columns(self, ending: endings.Ending, columns: Columns) -> Columns:
         """Columns of the rows that get into the table, for emitted rows of the stream."""
-        if isinstance(ending, Direct):
+        if isinstance(ending, endings.Direct):
             return columns
         typed = ", ".join(f"{backticked(name)} {type_}" for name, type_ in columns)
-        left = self._spark.createDataFrame([], typed + (f", {NEW} boolean" if ending.flagged else ""))
-        if isinstance(ending, OnSessions | OnSlices):
-            show(self._spark, UNTIL, 0, 0, 0)
-            left.createOrReplaceTempView(SO_FAR)
-            if isinstance(ending, OnSlices):
-                self._spark.sql(ending.kept).createOrReplaceTempView(KEPT)
+        left = self._spark.createDataFrame([], typed + (f", {endings.NEW} boolean" if ending.flagged else ""))
+        if isinstance(ending, endings.OnSessions | endings.OnSlices):
+            show(self._spark, endings.UNTIL, 0, 0, 0)
+            left.createOrReplaceTempView(endings.SO_FAR)
+            if isinstance(ending, endings.OnSlices):
+                self._spark.sql(ending.kept).createOrReplaceTempView(endings.KEPT)
                 if ending.open is not None:
                     _columns(self._spark.sql(ending.open))
             left = self._spark.sql(ending.closed)
-        left.createOrReplaceTempView(CLOSED)
+        left.createOrReplaceTempView(endings.CLOSED)
         return _columns(self._spark.sql(ending.query))
 
     def check_brokers(self, servers: str, where: str) -> None:

@@ -13,16 +13,7 @@ from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Holder, Ledger, St
 from dbt.adapters.sparkstream.streaming.model import StreamConfig
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
-from dbt.adapters.sparkstream.streaming.tables.catalog import (
-    Appended,
-    Facts,
-    batch_of,
-    given,
-    make,
-    pairs,
-    properties_of,
-    schema_folder,
-)
+from dbt.adapters.sparkstream.streaming.tables import catalog
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, Format, format_of
 from dbt.adapters.sparkstream.streaming.tables.staging import Rebuilt, Replacement
 from dbt.adapters.sparkstream.streaming.worker.appends import Append
@@ -52,7 +43,7 @@ class StreamTable:
         self._config = config
         self._identifier = identifier
         self._recording = threading.Lock()
-        self._facts: Facts | None = None
+        self._facts: catalog.Facts | None = None
         self.name = name
 
     def restored(self) -> Ledger | None:
@@ -126,7 +117,7 @@ class StreamTable:
         columns = ", ".join(self._partitioned())
         partitions = f"\nPARTITIONED BY ({columns})" if columns else ""
         place = f"\nLOCATION {string_literal(folder)}" if folder else ""
-        both = ", ".join(filter(None, (given(dict(self._config.tblproperties)), pairs(properties))))
+        both = ", ".join(filter(None, (catalog.given(dict(self._config.tblproperties)), catalog.pairs(properties))))
         described = f"{_comment(description)}\nTBLPROPERTIES ({both})"
         return f"\nUSING {self._config.file_format}{partitions}{place}{described}"
 
@@ -140,12 +131,12 @@ class StreamTable:
 
     def _make(self, table: str, statement: str, place: str | None = None) -> None:
         """Makes a table; `place` is the folder that the statement names."""
-        make(self._engine, table, statement, lambda folder: self._clear(folder, occupied=True), place)
+        catalog.make(self._engine, table, statement, lambda folder: self._clear(folder, occupied=True), place)
 
     def _clear(self, folder: str, occupied: bool = False) -> None:
         """Removes files that a table of this model has left in its folder; `occupied`: True if Spark finds any."""
         files = self._engine.folders.stored_files(folder)
-        strange = [name for name in files if batch_of(name) is None]
+        strange = [name for name in files if catalog.batch_of(name) is None]
         if strange:
             raise StreamingError(
                 f"the folder of {self.name} holds files of something else, such as {strange[0]}\n"
@@ -159,7 +150,7 @@ class StreamTable:
         return Ledger.read(self._properties())
 
     def _properties(self) -> dict[str, str]:
-        return properties_of(self._engine, self.name) or {}
+        return catalog.properties_of(self._engine, self.name) or {}
 
     def record(self, **changes: Any) -> None:
         """Records values of its ledger's fields."""
@@ -168,7 +159,7 @@ class StreamTable:
             self._record(properties(**changes))
 
     def _record(self, facts: Mapping[str, str]) -> None:
-        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({pairs(facts)})")
+        self._engine.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({catalog.pairs(facts)})")
 
     def owned(self, generation: str, holder: Holder) -> dict[str, dict[str, str]]:
         """Properties that tables have as long as they are a run's: table -> name -> a text in the value."""
@@ -183,10 +174,10 @@ class StreamTable:
         """Arguments of a sink that finds all rows of a micro-batch in the table or none, so that it needs no `done`."""
         return common if common["producer"] or common["corrections"] else {**common, "done": None}
 
-    def facts(self) -> Facts:
+    def facts(self) -> catalog.Facts:
         """Description of the table in the catalog, read once."""
         if self._facts is None:
-            self._facts = Facts.of(self._engine, self.name)
+            self._facts = catalog.Facts.of(self._engine, self.name)
         return self._facts
 
     def refresh(self) -> None:
@@ -219,7 +210,7 @@ class StreamTable:
         """True if all that was in the table at `check_foreign` is recorded in its ledger."""
         return True
 
-    def settled(self, after: int, finished: int, windows: Sequence[str]) -> tuple[Appended, str]:
+    def settled(self, after: int, finished: int, windows: Sequence[str]) -> tuple[catalog.Appended, str]:
         """What each micro-batch has appended, by the columns with its windows' bounds; and `Ledger.files`."""
         return self._appended(after, finished, windows)[0], ""
 
@@ -260,7 +251,7 @@ class StreamTable:
     def _root(self) -> str:
         """The folder that the folder of a table with a place of its own goes into."""
         root = self._config.location_root
-        return schema_folder(self._engine, self.name) if root is None else root.rstrip("/")
+        return catalog.schema_folder(self._engine, self.name) if root is None else root.rstrip("/")
 
     def corrected(self) -> dict[str, float]:
         """The fields to record when late rows have corrected windows."""
@@ -268,7 +259,7 @@ class StreamTable:
 
     def _appended(
         self, after: int, finished: int, windows: Sequence[str], file: str = "NULL"
-    ) -> tuple[Appended, list[str]]:
+    ) -> tuple[catalog.Appended, list[str]]:
         """What micro-batches between two have appended; files of all after the first, if SQL gives a row's file."""
         # A few micro-batches are counted by one task faster than several can divide them up.
         hint = "/*+ COALESCE(1) */ " if finished - after <= FEW else ""
