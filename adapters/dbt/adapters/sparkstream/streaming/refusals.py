@@ -258,6 +258,16 @@ def spark_errors(doing: str = "") -> Iterator[None]:
         raise StreamingError(f"{doing}{': ' if doing else ''}{spark_text(error)}") from error
 
 
+@contextmanager
+def ignored(*conditions: str) -> Iterator[None]:
+    """Ignores Spark's errors with some conditions."""
+    try:
+        yield
+    except StreamingError as error:
+        if error.fault.condition.partition(".")[0] not in conditions:
+            raise
+
+
 def spark_text(error: BaseException) -> str:
     """Text of Spark's error, without the query's plan after it and its name before it."""
     logger.debug(f"Spark's error in full: {error}")

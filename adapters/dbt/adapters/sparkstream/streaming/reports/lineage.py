@@ -167,40 +167,33 @@ class Lineage:
             return None
         namespace, project = _namespace(), self.model.unique_id.split(".")[1]
         job, run = f"dbt-run-{project}", self.model.run_id
-        root = (namespace, job, run)
-        for name in PARENTS:
-            parts = os.environ.get(name, "").split("/")
-            if len(parts) == 3:
-                root = (parts[0], parts[1], parts[2])
-                break
+        given = (os.environ.get(name, "").split("/") for name in PARENTS)
+        above, its_job, its_run = next((parts for parts in given if len(parts) == 3), (namespace, job, run))
         return parent_run.ParentRunFacet(
             run=parent_run.Run(run),
             job=parent_run.Job(namespace, job),
-            root=parent_run.Root(parent_run.RootRun(root[2]), parent_run.RootJob(root[0], root[1])),
+            root=parent_run.Root(parent_run.RootRun(its_run), parent_run.RootJob(above, its_job)),
             producer=PRODUCER,
         )
 
     def _facets(self, dataset: Dataset, knows: bool) -> dict[str, Any]:
         """Facets of a dataset: its columns, and the folder of a table's files; empty if Spark can't tell them."""
-        try:
-            return self._described(dataset) if knows else {}
-        except Exception as failure:  # the end of a run is to be told, with or without them
-            self._warn(f"OpenLineage is told nothing of the columns of {dataset.name}: {failure}")
-            return {}
-
-    def _described(self, dataset: Dataset) -> dict[str, Any]:
         from openlineage.client.facet_v2 import schema_dataset, symlinks_dataset
 
         facets: dict[str, Any] = {}
-        if dataset.view is not None and self.engine.exists(dataset.view):
-            fields = [schema_dataset.SchemaDatasetFacetFields(n, t) for n, t in self.engine.described(dataset.view)]
-            facets["schema"] = schema_dataset.SchemaDatasetFacet(fields, producer=PRODUCER)
-        if dataset.table is not None and self.engine.exists(dataset.table):
-            # Not the dataset's name: compactions and corrections put rows into other folders.
-            location = Facts.of(self.engine, dataset.table).location
-            if location:
+        if not knows:
+            return facets
+        try:
+            if dataset.view is not None and self.engine.exists(dataset.view):
+                fields = [schema_dataset.SchemaDatasetFacetFields(n, t) for n, t in self.engine.described(dataset.view)]
+                facets["schema"] = schema_dataset.SchemaDatasetFacet(fields, producer=PRODUCER)
+            there = dataset.table if dataset.table and self.engine.exists(dataset.table) else None
+            if there and (location := Facts.of(self.engine, there).location):
+                # Not the dataset's name: compactions and corrections put rows into other folders.
                 link = symlinks_dataset.Identifier(*in_files(location), type="LOCATION")
                 facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet([link], producer=PRODUCER)
+        except Exception as failure:  # the end of a run is to be told, with or without them
+            self._warn(f"OpenLineage is told nothing of the columns of {dataset.name}: {failure}")
         return facets
 
 

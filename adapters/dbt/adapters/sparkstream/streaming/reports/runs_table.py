@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.model import Model
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, ignored
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import path_of
 from dbt.adapters.sparkstream.streaming.spark.progress import LeftOut, MicroBatch
@@ -136,15 +136,12 @@ class RunsTable:
 
     def _folder(self) -> str | None:
         """Folder with the rows of the model; None if it has none yet."""
-        try:
+        with ignored("PARTITIONS_NOT_FOUND"):
             rows = self._engine.sql(f"DESCRIBE TABLE EXTENDED {self._model.runs} {self._partition}")
-        except StreamingError as error:
-            if error.fault.condition == "PARTITIONS_NOT_FOUND":
-                return None
-            raise
-        names = [str(row[0]) for row in rows]
-        # Below that comes the table's own location.
-        return str(rows[names.index("Location", names.index("# Detailed Partition Information"))][1]).rstrip("/")
+            names = [str(row[0]) for row in rows]
+            # Below that comes the table's own location.
+            return str(rows[names.index("Location", names.index("# Detailed Partition Information"))][1]).rstrip("/")
+        return None
 
     def _merge(self, first: str, folder: str) -> None:
         """Puts the rows of the model into one file, from the folder that they are in; `first` is their first folder.

@@ -17,7 +17,7 @@ from dbt.adapters.sparkstream.sql.core.literals import backticked
 from dbt.adapters.sparkstream.sql.core.nested import array_of, map_of, row_of
 from dbt.adapters.sparkstream.sql.passes.windows.lower import UTC
 from dbt.adapters.sparkstream.sql.streaming import Stage, StreamPlan, endings
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, ignored, spark_errors
 from dbt.adapters.sparkstream.streaming.sinks.topic import Topic
 from dbt.adapters.sparkstream.streaming.sources.kafka import KAFKA, SERVERS, check_brokers
 from dbt.adapters.sparkstream.streaming.sources.values import needs_avro
@@ -103,18 +103,14 @@ class Engine:
         """Ends the work of another session on the same server, a query when its micro-batch has ended."""
         if self._url is None:
             return
-        try:
-            with spark_errors():
-                other = joined(self._url, *session)
-                try:
-                    for query in other.streams.active:
-                        Running(query).stop(patience)
-                    other.interruptAll()
-                finally:
-                    other.stop()
-        except StreamingError as error:
-            if not error.fault.condition.startswith("INVALID_HANDLE"):  # Spark has ended the session itself
-                raise
+        with ignored("INVALID_HANDLE"), spark_errors():  # Spark has ended the session itself
+            other = joined(self._url, *session)
+            try:
+                for query in other.streams.active:
+                    Running(query).stop(patience)
+                other.interruptAll()
+            finally:
+                other.stop()
 
     # -- questions ---------------------------------------------------------------------------------
     def sql(self, statement: str) -> list[Any]:
@@ -131,7 +127,8 @@ class Engine:
 
     def zone(self) -> str:
         """The time zone whose clock windows follow."""
-        return self.setting("spark.sql.session.timeZone")
+        with spark_errors():
+            return str(self._spark.conf.get("spark.sql.session.timeZone"))
 
     def is_utc(self) -> bool:
         """True if the session's time zone is UTC."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from dbt.adapters.sparkstream.spark.connect import expression
 from dbt.adapters.sparkstream.sql.core.literals import exactly, string_literal
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError, spark_errors
+from dbt.adapters.sparkstream.streaming.refusals import ignored, spark_errors
+from dbt.adapters.sparkstream.streaming.worker.sink import settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_NO_FOLDER = "PATH_NOT_FOUND"
+"""Condition of Spark's error about a folder that doesn't exist."""
 
 _IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 """Setting of the number of folders from which Spark lists them in a job."""
@@ -31,33 +35,12 @@ class Stored(NamedTuple):
     uri: str
 
 
-@contextmanager
-def _no_folder() -> Iterator[None]:
-    """Ignores Spark's error about a folder that doesn't exist."""
-    try:
-        yield
-    except StreamingError as error:
-        if error.fault.condition != "PATH_NOT_FOUND":
-            raise
-
-
-@contextmanager
-def listed_at_once(spark: SparkSession, folder: str) -> Iterator[None]:
+def listed_at_once(spark: SparkSession, folder: str) -> AbstractContextManager[None]:
     """Has Spark list the files below a folder on a disk without a job, which takes longer than a thousand folders.
 
     The folder has its scheme (`file:/warehouse/t`): in a store each takes a request, so nothing is changed there.
     """
-    if not folder.startswith("file:"):
-        yield
-        return
-    with spark_errors():
-        before = str(spark.conf.get(_IN_A_JOB))
-        spark.conf.set(_IN_A_JOB, "10000")
-    try:
-        yield
-    finally:
-        with spark_errors():
-            spark.conf.set(_IN_A_JOB, before)
+    return settings(spark, {_IN_A_JOB: "10000"} if folder.startswith("file:") else {})
 
 
 class Folders:
@@ -98,7 +81,7 @@ class Folders:
         if options is None:
             path, options = exactly(path), {"recursiveFileLookup": "true"}
         # And not the content, which Spark doesn't read then. Partitions may have the names of the format's columns.
-        with _no_folder(), spark_errors(), listed_at_once(self._spark, path):
+        with ignored(_NO_FOLDER), spark_errors(), listed_at_once(self._spark, path):
             files = self._spark.read.format("binaryFile").options(**options).load(path)
             changed, size = "unix_millis(_metadata.file_modification_time)", "_metadata.file_size"
             rows = files.selectExpr(changed, size, "_metadata.file_path").collect()
@@ -109,7 +92,7 @@ class Folders:
         """A hash of the lines of each of some files, by the files' paths."""
         if not uris:
             return {}
-        with _no_folder(), spark_errors():
+        with ignored(_NO_FOLDER), spark_errors():
             lines = self._spark.read.format("text").options(**options).load(path)
             chosen = ", ".join(map(string_literal, uris))
             hashed = "SUM(CAST(xxhash64(value) AS DECIMAL(20, 0)))"
@@ -130,7 +113,7 @@ class Folders:
         return {name for (name,) in self._read(exactly(path), "_metadata.file_name")}
 
     def _read(self, path: str, *columns: str) -> list[tuple[str, ...]]:
-        with _no_folder(), spark_errors():
+        with ignored(_NO_FOLDER), spark_errors():
             return [tuple(map(str, row)) for row in self._spark.read.text(path).selectExpr(*columns).collect()]
         return []
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from dbt.adapters.sparkstream.spark.left_files import is_at, occupied
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.ledger import PREFIX, Ledger
-from dbt.adapters.sparkstream.streaming.refusals import StreamingError
+from dbt.adapters.sparkstream.streaming.refusals import StreamingError, ignored
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.tables.formats import BATCH, format_of
 
@@ -55,13 +55,10 @@ class Facts:
 
 def properties_of(engine: Engine, table: str) -> dict[str, str] | None:
     """Properties that are recorded of a table, by keys without `PREFIX`; None for no table of this name."""
-    try:
+    with ignored("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"):
         rows = engine.sql(f"SHOW TBLPROPERTIES {table}")
-    except StreamingError as error:
-        if error.fault.condition not in ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"):
-            raise
-        return None
-    return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+        return {str(r[0])[len(PREFIX) :]: str(r[1]) for r in rows if str(r[0]).startswith(PREFIX)}
+    return None
 
 
 def ledger_of(engine: Engine, table: str) -> Ledger | None:

@@ -200,13 +200,17 @@ def overwrite(rows: DataFrame, table: str) -> None:
 @contextmanager
 def settings(spark: SparkSession, given: dict[str, str]) -> Iterator[None]:
     """Sets settings of a session for the block."""
+    before = {name: spark.conf.get(name, None) for name in given}
     for name, text in given.items():
         spark.conf.set(name, text)
     try:
         yield
     finally:
-        for name in given:
-            spark.conf.unset(name)
+        for name, text_before in before.items():
+            if text_before is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, text_before)
 
 
 def read(rows: DataFrame) -> None:
