@@ -76,7 +76,7 @@ def test_a_table_of_an_earlier_version(feed: Feed) -> None:
     feed.add("bid", [(1, 1005, "a", 2)])
     feed.run(ROWS)
     [was] = feed.spark.sql(f"SHOW TBLPROPERTIES {feed.schema}.model ('sparkstream.query')").collect()
-    source = source_of("bid", f"{feed.schema}.bid", "ts", Interval.parse("10 seconds"))
+    source = source_of("bid", f"{feed.schema}.bid", event_time="ts", watermark=Interval.parse("10 seconds"))
     columns = (("id", "bigint"), ("v", "bigint"))
     definition = Definition(ROWS, "spark", (source,), columns, flush=False, zone="UTC")
     old = definition.fingerprint_of_0_2

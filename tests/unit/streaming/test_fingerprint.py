@@ -75,7 +75,7 @@ def test_another_query(dialect: str, before: str, now: str) -> None:
 
 def definition(sql: str = "SELECT id, v FROM stream_bid WHERE v > 1", **changes: Any) -> Definition:
     minutes, reader = changes.pop("minutes", 5), changes.pop("reader", {})
-    source = source_of("stream_bid", "db.bid", "ts", Interval.parse(f"{minutes} minutes"), reader)
+    source = source_of("stream_bid", "db.bid", reader, event_time="ts", watermark=Interval.parse(f"{minutes} minutes"))
     given: dict[str, Any] = {
         "dialect": "spark",
         "sources": (source,),

@@ -98,7 +98,7 @@ def test_options_as_spark_wants_them() -> None:
 def test_where_kafka_is_makes_no_other_stream() -> None:
     def of(**options: Any) -> str:
         reader = {"format": "kafka", "options": {**OPTIONS, **options}, **JSON}
-        source = source_of("stream_bid", "shop.bid", "at", Interval.parse("1 hour"), reader)
+        source = source_of("stream_bid", "shop.bid", reader, event_time="at", watermark=Interval.parse("1 hour"))
         columns = (("id", "bigint"),)
         return Definition("select * from stream_bid", "spark", (source,), columns, False, "UTC").fingerprint
 

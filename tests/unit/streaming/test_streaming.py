@@ -188,7 +188,7 @@ def test_formats_that_can_be_compacted(file_format: str, refused: bool) -> None:
 )
 def test_rows_that_are_kept_and_swaps(config: dict[str, Any], reader: dict[str, Any], refused: bool) -> None:
     node = {"config": config, "unique_id": "model.shop.m", "alias": "m"}
-    streams = {"bid": source_of("bid", "s.bid", None, None, reader)}
+    streams = {"bid": source_of("bid", "s.bid", reader)}
     if not refused:
         model = read_model(node, "SELECT 1", "s.m", "s.runs", streams, "", Path())
         assert model.config.swaps == ("on_query_change" if config["on_query_change"] == "swap" else None)
@@ -214,7 +214,7 @@ def test_how_far_ahead_a_time_may_be() -> None:
 
 
 def test_a_fingerprint_is_of_what_matters() -> None:
-    source = source_of("bid", "db.bid", "ts", Interval.parse("1 minute"))
+    source = source_of("bid", "db.bid", event_time="ts", watermark=Interval.parse("1 minute"))
     columns = (("n", "bigint"),)
 
     def of(sql: str = "SELECT count(*) AS n FROM bid", **changes: Any) -> str:
@@ -234,8 +234,8 @@ def test_a_fingerprint_is_of_what_matters() -> None:
         of(columns=(("n", "int"),)),
         of(flush=True),
         of(zone="Europe/Berlin"),
-        of(sources=(source_of("bid", "db.bid", "ts", Interval.parse("2 minutes")),)),
-        of(sources=(source_of("bid", "db.other", "ts", Interval.parse("1 minute")),)),
+        of(sources=(source_of("bid", "db.bid", event_time="ts", watermark=Interval.parse("2 minutes")),)),
+        of(sources=(source_of("bid", "db.other", event_time="ts", watermark=Interval.parse("1 minute")),)),
     ]
     assert len({of(), *others}) == len(others) + 1
     assert digest(["a", "b"]) == digest(["b", "a"]) != digest(["a"])

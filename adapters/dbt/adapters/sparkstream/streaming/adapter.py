@@ -79,8 +79,8 @@ class StreamingModels:
     def __init__(self, adapter: Host) -> None:
         self._adapter = adapter
         self._registry = Registry()
-        self._plans: dict[str, tuple[tuple[str, bool], StreamPlan]] = {}
-        """Id of a model that is compiled and has not run yet -> ((SQL, whether in UTC), plan)."""
+        self._plans: dict[tuple[str, str, bool], StreamPlan] = {}
+        """Id of a model that is compiled and has not run yet, its SQL, and whether in UTC -> plan."""
         self._cancelled = threading.Event()
         self._line = ProgressLine()
 
@@ -148,8 +148,7 @@ class StreamingModels:
         def warn(warning: TranslationWarning) -> None:
             connections.warn(warning, "the compiled SQL", sql)
 
-        plan = self._plan(node.unique_id, sql, dialect, config, utc, warn)
-        self._plans[node.unique_id] = ((sql, utc), plan)
+        plan = self._plans[node.unique_id, sql, utc] = self._plan(node.unique_id, sql, dialect, config, utc, warn)
         return plan
 
     def _plan(
@@ -207,8 +206,8 @@ class StreamingModels:
 
         with self._session() as engine:
             utc = engine.is_utc()
-            made_for, plan = self._plans.pop(model.unique_id, (None, None))
-            if plan is None or made_for != (sql, utc):  # a hook has set another time zone, for example
+            plan = self._plans.pop((model.unique_id, sql, utc), None)
+            if plan is None:  # a hook has set another time zone, for example
                 plan = self._plan(model.unique_id, sql, model.dialect, model.config, utc)
             if plan.by_instant and nodes.changes_clock(zone := engine.zone()):
                 self._warn(

@@ -96,26 +96,21 @@ class Job:
 
     def check_columns(self, columns: Sequence[tuple[str, str]]) -> None:
         """Checks that contract, topic and views of open windows take the columns, before any row is in the table."""
-        self._check_contract(columns)
-        topic = self.model.config.topic
-        if topic is not None:
-            self.engine.check_brokers(topic.servers, "the options of sink")
-            self.engine.check_topic(topic, columns)
-        self.views.check(columns)
-
-    def _check_contract(self, columns: Sequence[tuple[str, str]]) -> None:
         contract = {name.casefold(): self.engine.type_name(t) for name, t in self.model.contract.items()}
-        if not contract:
-            return
         actual = {name.casefold(): type_ for name, type_ in columns}
         faults = [
             f"  {name}: {contract.get(name, 'missing in contract')} in the contract, "
             f"{actual.get(name, 'missing')} in the query"
             for name in dict.fromkeys([*contract, *actual])
-            if contract.get(name) != actual.get(name)
+            if contract and contract.get(name) != actual.get(name)
         ]
         if faults:
             raise StreamingError("the query doesn't keep the model's contract\n" + "\n".join(faults))
+        topic = self.model.config.topic
+        if topic is not None:
+            self.engine.check_brokers(topic.servers, "the options of sink")
+            self.engine.check_topic(topic, columns)
+        self.views.check(columns)
 
     # -- the sink ----------------------------------------------------------------------------------
     def sink(

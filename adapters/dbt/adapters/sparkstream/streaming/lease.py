@@ -48,7 +48,6 @@ class Lease:
         """When it was seen last that this run has the right; the clock goes on while the machine is suspended."""
         self._is_lost = False
         self._held = False
-        self._made: Ledger | None = None
         self.is_told_to_end = False
 
     @property
@@ -56,10 +55,9 @@ class Lease:
         """This run, with a new sign of life."""
         return replace(self._mine, alive=time.time())
 
-    def made(self, ledger: Ledger) -> None:
+    def made(self) -> None:
         """Takes the right by a table made with this run as its holder: of two runs that make it at once, one fails."""
         self._held = True
-        self._made = ledger
 
     def take(self, ledger: Ledger) -> Ledger:
         """Takes the right, and returns the table's ledger then; `confirm` checks whether another run took it, too.
@@ -125,13 +123,11 @@ class Lease:
 
     def confirm(self) -> Ledger:
         """Checks that this run has the right, and renews it from now on; returns the ledger as it is now."""
-        ledger = self._made
-        if ledger is None:
-            time.sleep(max(0.0, self._settled - time.monotonic()))
-            ledger = self._table.ledger()
-            if ledger is None or not ledger.is_held_by(self._mine):
-                self._held = False
-                raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
+        time.sleep(max(0.0, self._settled - time.monotonic()))
+        ledger = self._table.ledger()
+        if ledger is None or not ledger.is_held_by(self._mine):
+            self._held = False
+            raise StreamingError("another run of this model has begun at the same moment\n  wait for its end")
         self._looked = time.time()
         self._thread = threading.Thread(target=self._renew, name="sparkstream-lease", daemon=True)
         self._thread.start()

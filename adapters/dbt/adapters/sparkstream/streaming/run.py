@@ -190,7 +190,7 @@ class Run(Job):
             of={Stage.REBUILD: model.staging_of} if model.staging_of else {},
         )
         ledger = table.create(definition.columns, model.comments, ledger)
-        lease.made(ledger)
+        lease.made()
         self.views.make(definition.columns)
         self.sidecars.clear(left, ledger)
         folder = definition_folder(self.sidecars.checkpoint(ledger))

@@ -9,7 +9,6 @@ from typing import Any
 
 from dbt.adapters.sparkstream.sql import TranslationError
 from dbt.adapters.sparkstream.sql.core.errors import did_you_mean
-from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.streaming import RowView
 from dbt.adapters.sparkstream.streaming.refusals import StreamingError
 from dbt.adapters.sparkstream.streaming.sources.avro import AVRO, FORMATS, registry_of, schema_of
@@ -27,14 +26,7 @@ READ_FROM = "__read"
 """Name in FROM for the rows that a `select` reads."""
 
 
-def source_of(
-    view: str,
-    relation: str,
-    event_time: str | None = None,
-    watermark: Interval | None = None,
-    reader: Mapping[str, Any] | None = None,
-    **others: Any,
-) -> StreamSource:
+def source_of(view: str, relation: str, reader: Mapping[str, Any] | None = None, **others: Any) -> StreamSource:
     """The source of a stream, of its kind; arguments as for `StreamSource`."""
     kind: type[StreamSource] = Files if reader and "path" in reader else StreamSource
     if not reader:
@@ -43,7 +35,7 @@ def source_of(
         kind = PythonClass
     elif str(reader.get("format", "")).casefold() == KAFKA:
         kind = Kafka
-    return kind(view, relation, event_time, watermark, reader or {}, **others)
+    return kind(view, relation, reader=reader or {}, **others)
 
 
 def reader_of(meta: Mapping[str, Any], relation: str, root: Path) -> dict[str, Any]:

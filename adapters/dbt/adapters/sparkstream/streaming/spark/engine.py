@@ -99,7 +99,7 @@ class Engine:
         client: Any = self._spark.client
         return str(client._user_id or ""), str(client._session_id)
 
-    def end_queries(self, session: tuple[str, str], patience: float = 600) -> None:
+    def end_queries(self, session: tuple[str, str]) -> None:
         """Ends the work of another session on the same server, a query when its micro-batch has ended."""
         if self._url is None:
             return
@@ -107,7 +107,7 @@ class Engine:
             other = joined(self._url, *session)
             try:
                 for query in other.streams.active:
-                    Running(query).stop(patience)
+                    Running(query).stop(patience=600)
                 other.interruptAll()
             finally:
                 other.stop()
