@@ -14,7 +14,7 @@ from datetime import datetime
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval
 from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
-from dbt.adapters.sparkstream.sql.streaming import Arrivals, StreamPlan
+from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.streaming.model import Model
 from dbt.adapters.sparkstream.streaming.refusals import REBUILD
 from dbt.adapters.sparkstream.streaming.sources.source import Portion
@@ -185,17 +185,12 @@ class LateRows:
             reason = f"CASE WHEN {time} IS NULL THEN {string_literal(UNTIMED)} ELSE {string_literal(AHEAD)} END"
             yield _query(arrivals.windows, closed, string_literal(LATE), late), time
             yield _query(arrivals.rows, closed, reason, odd), time
-        for arrivals in self._others():
-            time = arrivals.time
-            yield _query(arrivals.rows, closed, string_literal(AHEAD), f"{time} >= {until}"), time
-
-    def _others(self) -> Iterator[Arrivals]:
-        """The streams whose rows come to no window function, only to joins."""
+        # Rows of other streams come to no window function, only to joins.
         covered = {name for arrivals in self.plan.late for name in arrivals.streams}
         for source in self.sources:
             if source.view not in covered and source.event_time is not None and source.watermark is not None:
-                rows = f"SELECT * FROM {source.view}"
-                yield Arrivals(rows, rows, backticked(source.event_time), (source.view,))
+                time, rows = backticked(source.event_time), f"SELECT * FROM {source.view}"
+                yield _query(rows, closed, string_literal(AHEAD), f"{time} >= {until}"), time
 
 
 def _query(rows: str, watermark: str, reason: str, condition: str) -> str:

@@ -209,20 +209,15 @@ def client(warn: Callable[[str], None]) -> OpenLineageClient | None:
         return None
     try:
         made = OpenLineageClient()
-        if made.transport.kind == "console":
-            _show_console()
+        console = logging.getLogger("openlineage.client.transport.console")
+        if made.transport.kind == "console" and not console.isEnabledFor(logging.INFO):
+            # Its lines are of Python's logging, which dbt doesn't show.
+            console.setLevel(logging.INFO)
+            console.addHandler(logging.StreamHandler())
         return made
     except Exception as failure:  # the client raises exceptions of any class for a wrong configuration
         warn(f"{why} configures OpenLineage, and its client can't be made: {failure}")
         return None
-
-
-def _show_console() -> None:
-    """Shows the output of the transport `console`: lines of Python's logging, which dbt doesn't show."""
-    logger = logging.getLogger("openlineage.client.transport.console")
-    if not logger.isEnabledFor(logging.INFO):
-        logger.setLevel(logging.INFO)
-        logger.addHandler(logging.StreamHandler())
 
 
 def _namespace() -> str:

@@ -38,8 +38,8 @@ PLAIN: dict[Any, Any] = {
 }
 """Type of Spark without types in it -> its type in Avro."""
 
-ALSO = {"string": ("enum",), "bytes": ("fixed",)}
-"""Type in Avro -> types that a given schema may have in its place, and Spark writes."""
+ALIKE = {"enum": "string", "fixed": "bytes"}
+"""Type in Avro that a given schema may have -> the type in whose place it is; Spark writes both."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _SINK = "sink"
@@ -131,42 +131,33 @@ def check(schema: str, columns: Sequence[tuple[str, str]]) -> None:
     made = record(columns, "row")
     for field in made["fields"]:
         given = fields[field["name"].casefold()]
-        if not _fits(field["type"][1], given["type"]):
+        if _form(field["type"]) != _form(given["type"]):
             raise StreamingError(
                 f"the sink's schema has {json.dumps(given['type'])} for {given['name']}, and the column would be "
                 f"written as {json.dumps(field['type'][1])}\n  cast the column, or write that into the schema"
             )
 
 
-def _fits(made: Any, given: Any) -> bool:
-    """True if Spark can write a column as type `given` instead of `made`: the same, or another width or name of it."""
-    if isinstance(given, list):  # a union with null; Spark takes no other
-        rest = [one for one in given if one != "null"]
-        return len(rest) == 1 and _fits(made, rest[0])
-    if isinstance(made, list):
-        return _fits(made[1], given)
-    if isinstance(given, str):
-        given = {"type": given}
-    made = {"type": made} if isinstance(made, str) else made
-    kind, other = made["type"], given.get("type")
-    if isinstance(other, dict):
-        return _fits(made, other)
+def _form(type_: Any) -> Any:
+    """A form of a type, equal for all types as which Spark writes the same column; None for one that it can't write."""
+    if isinstance(type_, list):  # a union with null; Spark takes no other
+        rest = [one for one in type_ if one != "null"]
+        return _form(rest[0]) if len(rest) == 1 else None
+    given = type_ if isinstance(type_, dict) else {"type": type_}
+    kind = given.get("type")
+    if isinstance(kind, dict | list):
+        return _form(kind)
     if kind == "array":
-        return bool(other == kind and _fits(made["items"], given.get("items", "null")))
+        return kind, _form(given.get("items", "null"))
     if kind == "map":
-        return bool(other == kind and _fits(made["values"], given.get("values", "null")))
+        return kind, _form(given.get("values", "null"))
     if kind == "record":
-        fields = {f["name"].casefold(): f["type"] for f in fields_of(given) or []} if other == kind else {}
-        return len(fields) == len(made["fields"]) and all(
-            f["name"].casefold() in fields and _fits(f["type"], fields[f["name"].casefold()]) for f in made["fields"]
-        )
-    if kind != other and other not in ALSO.get(kind, ()):
-        return False
-    logical, wanted = made.get("logicalType", ""), given.get("logicalType", "")
+        return kind, {field["name"].casefold(): _form(field["type"]) for field in fields_of(given) or []}
+    kind, logical = ALIKE.get(str(kind), kind), given.get("logicalType", "")
     if logical == "decimal":
-        return all(made[part] == given.get(part, 0) for part in ("precision", "scale"))
+        return kind, logical, given.get("precision", 0), given.get("scale", 0)
     # Spark writes a TIMESTAMP as milliseconds or microseconds; a long without a type would be read as a number.
-    return bool(logical.removesuffix("-micros") == wanted.removesuffix("-micros").removesuffix("-millis"))
+    return kind, logical.removesuffix("-micros").removesuffix("-millis")
 
 
 def _type(type_: exp.DataType, name: str, column: str) -> Any:
