@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property, partial
@@ -93,18 +93,13 @@ class StreamingModels:
         """Ends all runs, each when its micro-batch has ended."""
         self._cancelled.set()
 
-    def _stops(self) -> bool:
-        return self._cancelled.is_set() or stopping.is_stopping()
-
     @contextmanager
     def _announced(self, model: str) -> Iterator[Callable[[], bool]]:
         """Announces a run to other processes; yields a function that returns True if the run has to end."""
         environment = self._adapter.connections.environment
-        if environment.python != SESSION:
-            yield self._stops
-            return
-        with Announced(environment.project, model) as run:
-            yield lambda: self._stops() or run.is_told()
+        is_here = environment.python == SESSION
+        with Announced(environment.project, model) if is_here else nullcontext() as run:
+            yield lambda: self._cancelled.is_set() or stopping.is_stopping() or (run is not None and run.is_told())
 
     def streams(self, node: Any) -> bool:
         """True if the SQL of a node reads streams: for a streaming model, unless it is only shown."""

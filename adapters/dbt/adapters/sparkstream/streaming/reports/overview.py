@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,14 +72,13 @@ def overview(engine: Engine, models: Iterable[StreamModel]) -> list[dict[str, An
         `duration_ms`, `rows`, `state_rows` and `state_bytes` of the last one, and the totals of `TOTALS` and `LEFT_OUT`
         over all micro-batches of the table that is there.
     """
-    of_runs: dict[str, dict[StreamModel, Ledger | None]] = defaultdict(dict)
-    for model in models:
-        of_runs[model.runs][model] = table_of(engine, model.relation, model.config).ledger()
-    found = []
-    for runs, of_schema in of_runs.items():
-        tables = {model.id: ledger.generation for model, ledger in of_schema.items() if ledger is not None}
-        totals = _totals(engine, runs, tables) if tables and engine.exists(runs) else {}
-        found += [_overview(model, ledger, totals.get(model.id, {})) for model, ledger in of_schema.items()]
+    ledgers = {model: table_of(engine, model.relation, model.config).ledger() for model in models}
+    totals: dict[str, dict[str, Any]] = {}
+    for runs in {model.runs for model, ledger in ledgers.items() if ledger is not None}:
+        if engine.exists(runs):
+            its = {m.id: ledger.generation for m, ledger in ledgers.items() if ledger is not None and m.runs == runs}
+            totals |= _totals(engine, runs, its)
+    found = [_overview(model, ledger, totals.get(model.id, {})) for model, ledger in ledgers.items()]
     return sorted(found, key=lambda facts: str(facts["model"]))
 
 

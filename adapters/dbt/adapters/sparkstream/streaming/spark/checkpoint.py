@@ -41,12 +41,8 @@ def done_folder(checkpoint: str) -> str:
     return f"{checkpoint}_done"
 
 
-def _last(engine: Engine, folder: str) -> int:
-    return max(_numbers(engine.folders.names(folder)), default=-1)
-
-
-def _numbers(names: Iterable[str]) -> list[int]:
-    return [int(name) for name in names if name.isdigit()]
+def _last(names: Iterable[str]) -> int:
+    return max((int(name) for name in names if name.isdigit()), default=-1)
 
 
 @dataclass(frozen=True)
@@ -140,19 +136,19 @@ class Recorded:
         ):
             *_, folder, name = path.split("/")
             found.setdefault(folder, {}).setdefault(name, []).append(line)
-        offsets, commits = found.get("offsets", {}), found.get("commits", {})
-        begun = max(_numbers(offsets), default=-1)
-        if begun in (-1, numbers[-1]):  # there may be others
-            begun = _last(engine, f"{checkpoint}/offsets")
+
+        def newest(kind: str) -> int:
+            number = _last(found.get(kind, ()))
+            is_newest = number not in (-1, numbers[-1])  # else there may be others
+            return number if is_newest else _last(engine.folders.names(f"{checkpoint}/{kind}"))
+
+        begun = newest("offsets")
         # The only folder whose name isn't Spark's has the sink's record.
         recorded = [lines for folder, files in found.items() if folder.endswith("_done") for lines in files.values()]
         done_there = [batch for lines in recorded for batch in Done.corrected(lines)]
-        committed = max(_numbers(commits), default=-1)
-        if committed in (-1, numbers[-1]) and begun >= 0:  # there may be others
-            committed = _last(engine, f"{checkpoint}/commits")
-        done = max([committed, *done_there])
-        own = Offsets.read(offsets.get(str(done), ())) or Offsets.of(engine, checkpoint, done) if done >= 0 else None
-        own = own or NOTHING_YET
+        done = max([newest("commits") if begun >= 0 else -1, *done_there])
+        own = Offsets.read(found.get("offsets", {}).get(str(done), ())) if done >= 0 else NOTHING_YET
+        own = own or Offsets.of(engine, checkpoint, done) or NOTHING_YET
         return cls(begun, done, own, ReadFiles.of(found, own))
 
 

@@ -24,7 +24,7 @@ from dbt.adapters.sparkstream.streaming.sources.values import needs_avro
 from dbt.adapters.sparkstream.streaming.spark.folders import Folders, listed_at_once
 from dbt.adapters.sparkstream.streaming.spark.progress import Running, started
 from dbt.adapters.sparkstream.streaming.spark.streams import CLOSES, DELAY, Streams, marks_of
-from dbt.adapters.sparkstream.streaming.worker.sink import overwrite, settings
+from dbt.adapters.sparkstream.streaming.worker.sink import numbered, overwrite, settings
 from dbt.adapters.sparkstream.streaming.worker.state import show
 
 if TYPE_CHECKING:
@@ -186,9 +186,7 @@ class Engine:
         """Replaces a table's partition of a micro-batch by the rows of several queries."""
         with spark_errors():
             rows = self._union(queries)
-            columns = self._spark.read.table(table).columns
-            values = [*map(backticked, columns[:-1]), f"CAST({batch} AS BIGINT) AS {backticked(columns[-1])}"]
-            overwrite(rows.selectExpr(*values), table)
+            overwrite(rows.selectExpr(*numbered(self._spark.read.table(table).columns, batch)), table)
 
     def _union(self, queries: Sequence[str]) -> DataFrame:
         rows = self._spark.sql(queries[0])

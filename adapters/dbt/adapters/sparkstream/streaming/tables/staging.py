@@ -22,7 +22,7 @@ from dbt.adapters.sparkstream.streaming.settings import SWAP
 from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 from dbt.adapters.sparkstream.streaming.spark.folders import parent_of, path_of
 from dbt.adapters.sparkstream.streaming.tables.catalog import Facts, given, ledger_of, pairs, properties_of, suffixed
-from dbt.adapters.sparkstream.streaming.tables.formats import BATCH
+from dbt.adapters.sparkstream.streaming.worker.sink import numbered
 
 _OF_THE_CATALOG = "transient_lastDdlTime"
 """Property that the catalog sets itself."""
@@ -248,7 +248,7 @@ class Compaction(StagingTable):
         self.drop()
         place = self.other(facts.location)
         self._clear(place)
-        columns = _numbered(self.engine.columns(self.table), finished)
+        columns = ", ".join(numbered(self.engine.columns(self.table), finished))
         self._fill(place, f"SELECT {columns} FROM {self.table}", partition_by)
         return before
 
@@ -291,10 +291,5 @@ class Backfilled(StagingTable):
         columns = self.engine.columns(self.table)
         names, goes = ", ".join(map(backticked, columns)), f"coalesce({replaced.goes()}, FALSE)"
         stay = f"SELECT {names} FROM {self.table} WHERE NOT {goes}"
-        new = f"SELECT {_numbered(columns, replaced.batch)} FROM {replaced.rows}"
+        new = f"SELECT {', '.join(numbered(columns, replaced.batch))} FROM {replaced.rows}"
         self._fill(place, f"{stay}\nUNION ALL\n{new}", columns[-partitions:], replaced.added - replaced.removed)
-
-
-def _numbered(columns: Sequence[str], batch: int) -> str:
-    """Columns of a table as SQL, with a micro-batch's number as the last one."""
-    return ", ".join([*map(backticked, columns[:-1]), f"CAST({batch} AS BIGINT) AS {BATCH}"])

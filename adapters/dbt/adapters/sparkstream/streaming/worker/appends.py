@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dbt.adapters.sparkstream.sql.core.literals import backticked
-from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, lines_in, overwrite, read, settings
+from dbt.adapters.sparkstream.streaming.worker.sink import ROWS, Sink, lines_in, numbered, overwrite, read, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,19 +21,16 @@ class Append(Sink):
     """
 
     def _write(self, rows: DataFrame, batch: int) -> None:
-        self._append(self._numbered(rows, batch), batch)
+        self._append(rows.selectExpr(*numbered(self.columns, batch)), batch)
 
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
-        self._append(corrections.rewrite(self._numbered(rows, batch), batch, ends, self.columns[-1]), batch)
+        new = rows.selectExpr(*numbered(self.columns, batch))
+        self._append(corrections.rewrite(new, batch, ends, self.columns[-1]), batch)
 
     def _append(self, rows: DataFrame, batch: int) -> None:
         from pyspark.sql.functions import expr
 
         rows.writeTo(self.table).overwrite(expr(f"{backticked(self.columns[-1])} = {batch}"))
-
-    def _numbered(self, rows: DataFrame, batch: int) -> DataFrame:
-        *names, number = self.columns
-        return rows.selectExpr(*map(backticked, names), f"CAST({batch} AS BIGINT) AS {backticked(number)}")
 
 
 @dataclass(kw_only=True)
@@ -123,7 +120,7 @@ class IcebergAppend(Append):
     """
 
     def _write(self, rows: DataFrame, batch: int) -> None:
-        rows = self._numbered(rows, batch)
+        rows = rows.selectExpr(*numbered(self.columns, batch))
         if self._may_be_there(batch) and self._is_there(rows.sparkSession, batch):
             read(rows)
         else:
@@ -132,7 +129,7 @@ class IcebergAppend(Append):
     def _correct(self, rows: DataFrame, batch: int, corrections: Corrections, ends: list[int]) -> None:
         # Where a micro-batch has corrected windows and left no row, the same commit once more changes nothing.
         if not (self._may_be_there(batch) and self._is_there(rows.sparkSession, batch)):
-            corrections.merge(self._numbered(rows, batch), ends)
+            corrections.merge(rows.selectExpr(*numbered(self.columns, batch)), ends)
 
     def _is_there(self, spark: SparkSession, batch: int) -> bool:
         spark.sql(f"REFRESH TABLE {self.table}")

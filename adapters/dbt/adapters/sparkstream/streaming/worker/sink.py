@@ -6,12 +6,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.sparkstream.sql.core.literals import exactly
+from dbt.adapters.sparkstream.sql.core.literals import backticked, exactly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -195,6 +195,12 @@ def overwrite(rows: DataFrame, table: str) -> None:
         f"INSERT OVERWRITE TABLE {table} WITH ('partitionOverwriteMode' = 'dynamic', 'overwrite-mode' = 'dynamic') "
         f"SELECT * FROM {ROWS}"
     )
+
+
+def numbered(columns: Sequence[str], batch: int) -> list[str]:
+    """Columns of a table as SQL, with a micro-batch's number as the last one."""
+    *names, number = map(backticked, columns)
+    return [*names, f"CAST({batch} AS BIGINT) AS {number}"]
 
 
 @contextmanager
