@@ -70,9 +70,7 @@ class Job:
         options = {"maxFileAge": "36500d"}  # else a file with an old date, copied in late, would be passed over
         if config.max_files_per_trigger is not None:
             options["maxFilesPerTrigger"] = str(config.max_files_per_trigger)
-        if not source.reader:
-            source = self.sources.seen(source)
-        self.sources.check_streams(source)
+        source = self.sources.seen(source)
         options |= self.sources.options(source)
         self.engine.check_brokers(source.brokers, f"the options of {source.relation}, in meta: stream:")
         stream = self.engine.streams.of(source, options)

@@ -178,12 +178,12 @@ class Lineage:
 
     def _facets(self, dataset: Dataset, knows: bool) -> dict[str, Any]:
         """Facets of a dataset: its columns, and the folder of a table's files; empty if Spark can't tell them."""
-        from openlineage.client.facet_v2 import schema_dataset, symlinks_dataset
-
         facets: dict[str, Any] = {}
         if not knows:
             return facets
         try:
+            from openlineage.client.facet_v2 import schema_dataset, symlinks_dataset
+
             if dataset.view is not None and self.engine.exists(dataset.view):
                 fields = [schema_dataset.SchemaDatasetFacetFields(n, t) for n, t in self.engine.described(dataset.view)]
                 facets["schema"] = schema_dataset.SchemaDatasetFacet(fields, producer=PRODUCER)

@@ -73,7 +73,13 @@ class Sources:
         return self._facts[relation]
 
     def seen(self, source: StreamSource) -> StreamSource:
-        """A source as it can be streamed: for a view, the table below it, read through the view's query."""
+        """A source as it can be streamed: for a view, the table below it, read through the view's query.
+
+        Raises:
+            StreamingError: no stream can follow it.
+        """
+        if source.reader:
+            return source
         view = source.relation
         query: RowView | None = None
         facts = self.facts_of(view)
@@ -88,9 +94,22 @@ class Sources:
             query = below if query is None else below.below(query)
             table = query.table if "." in query.table else f"{facts.namespace}.{query.table}"
             facts = self.facts_of(table)
-        if query is None:
-            return source
-        return replace(source, relation=table, seen=View(query, tuple(self.engine.columns(view))))
+        if query is not None:
+            source = replace(source, relation=table, seen=View(query, tuple(self.engine.columns(view))))
+        ledger = ledger_of(self.engine, source.relation)
+        if ledger is not None and ledger.updates:
+            raise StreamingError(
+                f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "
+                "corrected windows again, or never\n"
+                "  read it without stream(), as a table or an incremental model does, or write late_rows='keep' there"
+            )
+        if ledger is not None and ledger.compacts:
+            raise StreamingError(
+                f"{source.relation} is compacted (compact_every), and a stream would read its rows again in new files\n"
+                "  leave compact_every out there and run it with --full-refresh, or write file_format='delta', whose "
+                "compactions a stream passes over"
+            )
+        return source
 
     def can_be_read_again(self, source: StreamSource) -> bool:
         """True if the checkpoint has the files of a stream that a micro-batch has read."""
@@ -108,24 +127,6 @@ class Sources:
         for source in sources:
             if not source.reader:
                 self._format(source).check_beginning(self.engine.sql, source.relation, self._accepts)
-
-    def check_streams(self, source: StreamSource) -> None:
-        """Checks that a stream can follow a source."""
-        ledger = None if source.reader else ledger_of(self.engine, source.relation)
-        if ledger is None:
-            return
-        if ledger.updates:
-            raise StreamingError(
-                f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "
-                "corrected windows again, or never\n"
-                "  read it without stream(), as a table or an incremental model does, or write late_rows='keep' there"
-            )
-        if ledger.compacts:
-            raise StreamingError(
-                f"{source.relation} is compacted (compact_every), and a stream would read its rows again in new files\n"
-                "  leave compact_every out there and run it with --full-refresh, or write file_format='delta', whose "
-                "compactions a stream passes over"
-            )
 
     def identity(self, source: StreamSource) -> str:
         """Identity of a source, which a new source of its name lacks: place and time of a table's creation, for one."""
