@@ -112,7 +112,12 @@ class Definition:
         if not lines:
             return []
         before, now = json.loads(lines[0]), json.loads(self.recorded()[0])
-        return [*_differences(before, now), *self._of_query(before)]
+        return [
+            *_of_streams(before["streams"], now["streams"]),
+            *_pairs(before["columns"], now["columns"], of="the column ", are_listed=True),
+            *_pairs(before["settings"], now["settings"]),
+            *self._of_query(before),
+        ]
 
     def other_rows(self, lines: Sequence[str]) -> list[str]:
         """Changes after which the streams are others or have read other rows; lines as of `changes`."""
@@ -151,28 +156,19 @@ def _of_streams(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[s
             yield from _pairs(stream, now[view], f" of {stream['the table']}")
 
 
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Changes of streams, columns and settings, a line each for people."""
-    yield from _of_streams(before["streams"], now["streams"])
-    for name, type_ in now["columns"].items():
-        if name not in before["columns"]:
-            yield f"the column {name} is new"
-        elif type_ != before["columns"][name]:
-            yield f"the column {name}: {before['columns'][name]} before, {type_} now"
-    yield from (f"the column {name} is gone" for name in before["columns"] if name not in now["columns"])
-    yield from _pairs(before["settings"], now["settings"], "")
-
-
-def _pairs(before: Mapping[str, str], now: Mapping[str, str], whose: str) -> Iterator[str]:
+def _pairs(
+    before: Mapping[str, str], now: Mapping[str, str], whose: str = "", *, of: str = "", are_listed: bool = False
+) -> Iterator[str]:
+    """Changes of facts by name, a line each for people; a fact that is listed may be new or gone."""
     for name in dict.fromkeys([*before, *now]):
-        was, is_ = before.get(name), now.get(name)
+        was, is_, is_option = before.get(name), now.get(name), "'s " in name  # an option, whose value is a hash
         if was == is_:
             continue
-        if "'s " in name:  # an option, whose value is a hash
-            how = "is new" if was is None else "is gone" if is_ is None else "has another value"
-            yield f"{name}{whose} {how}"
+        if (is_option or are_listed) and (was is None or is_ is None):
+            how = " is new" if was is None else " is gone"
         else:
-            yield f"{name}{whose}: {was or 'none'} before, {is_ or 'none'} now"
+            how = " has another value" if is_option else f": {was or 'none'} before, {is_ or 'none'} now"
+        yield f"{of}{name}{whose}{how}"
 
 
 def _quoted(line: str) -> str:
