@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property, partial
@@ -300,12 +300,8 @@ class StreamingModels:
     @contextmanager
     def _session(self) -> Iterator[Engine]:
         """Engine with a session of its own, closed at the end; errors are dbt's."""
-        with self.as_dbt_errors():
-            engine = Engine.open(self._adapter.connections.environment)
-            try:
-                yield engine
-            finally:
-                engine.close()
+        with self.as_dbt_errors(), closing(Engine.open(self._adapter.connections.environment)) as engine:
+            yield engine
 
     @contextmanager
     def as_dbt_errors(self) -> Iterator[None]:

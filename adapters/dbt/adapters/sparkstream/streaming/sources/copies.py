@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 
 from dbt.adapters.sparkstream.sql.core.literals import exactly
@@ -61,12 +61,11 @@ class Copies:
         self.engine.folders.write_lines(self._records, [*before, *lines], "overwrite" if is_merged else "append")
 
     @staticmethod
-    def _by_name(new: Collection[str], read: Collection[str]) -> dict[str, str]:
+    def _by_name(new: Collection[str], read: Set[str]) -> dict[str, str]:
         """New file with the name of a read file -> words about it; none if names recur in this folder as a rule."""
-        names: dict[tuple[str, ...], str] = {}
-        for name in read:
-            if names.setdefault(_name(name), name) != name:
-                return {}
+        names = {_name(name): name for name in read}
+        if len(names) < len(read):
+            return {}
         return {name: f"the name of {names[_name(name)]}" for name in new if _name(name) in names}
 
     def _by_content(

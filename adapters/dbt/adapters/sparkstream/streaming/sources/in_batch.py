@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.sparkstream.spark.descriptions import asks_columns
@@ -37,15 +38,12 @@ def _view(node: Any, environment: Environment, is_question: bool) -> str:
     from dbt.adapters.sparkstream.streaming.spark.engine import Engine
 
     source = read_from(node.relation_name, meta_of(node), environment)
-    engine = Engine.open(environment)
-    try:
+    with closing(Engine.open(environment)) as engine:
         name = _name(source)
         if not is_question:
             engine.check_brokers(source.brokers, f"the options of {source.relation}, in meta: stream:")
         engine.streams.define_globally(source, name, is_question)
         return f"{engine.setting(CATALOG) or 'global_temp'}.{name}"
-    finally:
-        engine.close()
 
 
 def _name(source: StreamSource) -> str:

@@ -26,6 +26,10 @@ _IN_A_JOB = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 _BEGINNING = re.compile(r"(?:([A-Za-z][\w+.-]*):(?://([^/]*))?)?")
 """Scheme and host of a path."""
 
+_SIGNS = {"*": "[^/]*", "?": "[^/]", "{": "(?:"}
+_IN_BRACES = {"}": ")", ",": "|"}
+"""Signs in a path with Hadoop's wildcards -> what they are in a regular expression."""
+
 
 class Stored(NamedTuple):
     """A file: milliseconds from the epoch to its last change, its size in bytes, and its path as Spark writes it."""
@@ -155,23 +159,16 @@ def _pattern(glob: str) -> str:
     found, depth = [], 0
     pieces = re.findall(r"\\.|\[[^\]/]{1,200}\]|.", glob, re.DOTALL)
     for piece in pieces:
-        if piece == "*":
-            found.append("[^/]*")
-        elif piece == "?":
-            found.append("[^/]")
+        if piece in _SIGNS:
+            found.append(_SIGNS[piece])
+        elif depth and piece in _IN_BRACES:
+            found.append(_IN_BRACES[piece])
         elif len(piece) > 2 and piece.startswith("["):
             inner = re.sub(r"([\\\[&~|])", r"\\\1", piece[1:-1])
             found.append(f"[^{inner[1:]}]" if inner[0] in "^!" else f"[{inner}]")
-        elif piece == "{":
-            depth += 1
-            found.append("(?:")
-        elif piece == "}" and depth:
-            depth -= 1
-            found.append(")")
-        elif piece == "," and depth:
-            found.append("|")
         else:
             found.append(re.escape(piece[-1] if piece.startswith("\\") else piece))
+        depth += (piece == "{") - (piece == "}" and depth > 0)
     return "".join(found) + ")" * depth
 
 
