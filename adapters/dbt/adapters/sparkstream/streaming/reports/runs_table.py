@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.model import Model
@@ -118,7 +119,7 @@ class RunsTable:
         listed = ["(" + ", ".join("NULL" if value is None else str(value) for value in row) + ")" for row in rows]
         typed = ", ".join(f"CAST({name} AS {type_}) AS {name}" for name, (type_, _) in COLUMNS.items())
         new = f"SELECT {typed} FROM VALUES\n" + ",\n".join(listed) + f"\nAS v ({', '.join(COLUMNS)})"
-        facts = self._described()
+        facts, folder = self._described()
         if is_in_catalog(table) or "# Partition Information" not in facts:
             # The latter is a table of version 0.1.0, which a schema keeps whatever becomes of its models.
             named = f"{string_literal(model.unique_id)} AS model"
@@ -127,21 +128,11 @@ class RunsTable:
         # Each model writes to its own folder: two processes that insert into one folder at the same time remove each
         # other's temporary files, and rows are lost.
         first = f"{facts['Location'].rstrip('/')}/model={model.unique_id}"
-        folder = self._folder()
         engine.folders.write(folder or first, new, "append")
         if folder is None:
             engine.sql(f"ALTER TABLE {table} ADD IF NOT EXISTS {self._partition} LOCATION {string_literal(first)}")
         elif merges:
             self._merge(first, folder)
-
-    def _folder(self) -> str | None:
-        """Folder with the rows of the model; None if it has none yet."""
-        with ignored("PARTITIONS_NOT_FOUND"):
-            rows = self._engine.sql(f"DESCRIBE TABLE EXTENDED {self._model.runs} {self._partition}")
-            names = [str(row[0]) for row in rows]
-            # Below that comes the table's own location.
-            return str(rows[names.index("Location", names.index("# Detailed Partition Information"))][1]).rstrip("/")
-        return None
 
     def _merge(self, first: str, folder: str) -> None:
         """Puts the rows of the model into one file, from the folder that they are in; `first` is their first folder.
@@ -162,21 +153,28 @@ class RunsTable:
         if path_of(folder) in map(path_of, folders):
             engine.folders.clear(first)
 
-    def _described(self) -> dict[str, str]:
-        """Makes the table, or adds missing columns to it; returns its description in the catalog."""
+    def _described(self) -> tuple[dict[str, str], str | None]:
+        """Makes the table, or adds missing columns to it.
+
+        Returns:
+            Its description in the catalog, and the folder with the rows of the model; None if it has none yet.
+        """
         engine, table = self._engine, self._model.runs
+        describe, rows = f"DESCRIBE TABLE EXTENDED {table}", []
         with _lock:
-            try:
-                rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table}")
-            except StreamingError as error:
-                if error.fault.condition != "TABLE_OR_VIEW_NOT_FOUND":
-                    raise
+            with suppress(StreamingError):  # the model has no rows yet, or the table isn't there or has no partitions
+                rows = [] if is_in_catalog(table) else engine.sql(f"{describe} {self._partition}")
+            with ignored("TABLE_OR_VIEW_NOT_FOUND"):
+                rows = rows or engine.sql(describe)
+            if not rows:
                 self._make()
-                rows = engine.sql(f"DESCRIBE TABLE EXTENDED {table}")
+                rows = engine.sql(describe)
             facts = {str(row[0]): str(row[1]) for row in rows}
             if missing := [f"{name} {type_}" for name, (type_, _) in COLUMNS.items() if name not in facts]:
                 engine.sql(f"ALTER TABLE {table} ADD COLUMNS ({', '.join(missing)})")
-            return facts
+        # A partition's folder comes before the table's.
+        locations = [str(row[1]).rstrip("/") for row in rows if row[0] == "Location"]
+        return facts, locations[0] if len(locations) > 1 else None
 
     def _make(self) -> None:
         """Makes the table; over its files, if they are there and the catalog was lost."""
