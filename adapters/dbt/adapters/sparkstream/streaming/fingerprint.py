@@ -161,7 +161,8 @@ def _pairs(
 ) -> Iterator[str]:
     """Changes of facts by name, a line each for people; a fact that is listed may be new or gone."""
     for name in dict.fromkeys([*before, *now]):
-        was, is_, is_option = before.get(name), now.get(name), "'s " in name  # an option, whose value is a hash
+        was, is_ = before.get(name), now.get(name)
+        is_option = "'s " in name  # its value is a hash
         if was == is_:
             continue
         if (is_option or are_listed) and (was is None or is_ is None):

@@ -77,7 +77,7 @@ class StagingTable:
         return True
 
     def _fill(self, place: str, rows: str, partitions: Sequence[str], added: int = 0) -> None:
-        """Makes the staging table like the table, with the rows of a query, which are more than the table's by some."""
+        """Makes the staging table like the table, with the rows of a query; `added`: so many more than it has."""
         facts = Facts.of(self.engine, self.table)
         theirs = self.engine.sql(f"SHOW TBLPROPERTIES {self.table}")
         left_out = _OF_THE_CATALOG, PREFIX + self.stage.keys["whole"]

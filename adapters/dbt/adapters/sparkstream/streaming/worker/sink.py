@@ -212,11 +212,11 @@ def settings(spark: SparkSession, given: dict[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        for name, text_before in before.items():
-            if text_before is None:
+        for name, earlier in before.items():
+            if earlier is None:
                 spark.conf.unset(name)
             else:
-                spark.conf.set(name, text_before)
+                spark.conf.set(name, earlier)
 
 
 def read(rows: DataFrame) -> None:
