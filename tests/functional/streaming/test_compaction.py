@@ -245,6 +245,16 @@ def test_runs_that_a_lost_catalog_has_forgotten(feed: Feed) -> None:
     assert [tuple(row) for row in recorded.collect()] == [(0, 1), (1, 1)]
 
 
+def test_runs_in_a_table_without_partitions(feed: Feed) -> None:
+    """Version 0.1.0 has made it."""
+    columns = "run_id STRING, relation STRING, batch BIGINT, rows_read BIGINT, model STRING"
+    feed.spark.sql(f"CREATE TABLE {feed.schema}.sparkstream_runs ({columns}) USING parquet")
+    grow(feed, 1)
+    grow(feed, 1, 2)
+    recorded = feed.spark.table(f"{feed.schema}.sparkstream_runs").select("batch", "rows_read").orderBy("batch")
+    assert [tuple(row) for row in recorded.collect()] == [(0, 1), (1, 1)]
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("step", ["rewrite", "sql"])
 def test_notes_of_a_run_that_is_killed_while_they_are_merged(

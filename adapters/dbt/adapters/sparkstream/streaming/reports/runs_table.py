@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from dbt.adapters.sparkstream.sql.core.literals import string_literal
 from dbt.adapters.sparkstream.streaming.model import Model
@@ -43,6 +42,9 @@ COLUMNS = {
 
 MERGED = 50
 """Number of a model's micro-batches after which their rows are put into one file."""
+
+_NO_PARTITIONS = "_LEGACY_ERROR_TEMP_1251"
+"""Condition of Spark's error about a partition of a table that has none."""
 
 _lock = threading.Lock()
 """Lock to make or change the table: threads that do so at the same time would fail."""
@@ -162,7 +164,7 @@ class RunsTable:
         engine, table = self._engine, self._model.runs
         describe, rows = f"DESCRIBE TABLE EXTENDED {table}", []
         with _lock:
-            with suppress(StreamingError):  # the model has no rows yet, or the table isn't there or has no partitions
+            with ignored("PARTITIONS_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND", _NO_PARTITIONS):
                 rows = [] if is_in_catalog(table) else engine.sql(f"{describe} {self._partition}")
             with ignored("TABLE_OR_VIEW_NOT_FOUND"):
                 rows = rows or engine.sql(describe)
