@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -310,7 +311,8 @@ def token_file(tmp_path: Path) -> Path:
 def given(*arguments: str | Path) -> ServerConfig:
     """The server that a command line describes; it isn't started."""
     made: list[ServerConfig] = []
-    with patch("dbt.adapters.sparkstream.cli.server.Server", side_effect=lambda config: made.append(config)):
+    module = import_module("dbt.adapters.sparkstream.cli.server")  # the name in its package is the command
+    with patch.object(module, "Server", side_effect=lambda config: made.append(config)):
         run("start", *arguments)
     return made[0]
 

@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.sparkstream.compiling.requests import find_model
 from dbt.adapters.sparkstream.messages.sparkerror import SparkError
 from dbt.adapters.sparkstream.sql.core.interval import ZERO, Interval, IntervalError
-from dbt.adapters.sparkstream.sql.core.literals import named
+from dbt.adapters.sparkstream.sql.core.literals import named, read_time
 
 if TYPE_CHECKING:
     from dbt.adapters.sparkstream.compiling.host import Host
@@ -253,7 +253,7 @@ def _time(name: str, given: Any) -> datetime:
     if isinstance(given, datetime):
         return given
     try:
-        return datetime.fromisoformat(str(given))
+        return read_time(str(given))
     except ValueError as error:
         raise DbtRuntimeError(
             f"{name} is no time: {given}\n  write it such as 2024-01-31 or 2024-01-31T12:00"

@@ -10,6 +10,7 @@ from typing import Any
 from dbt.adapters.sparkstream.explain.picture import clock
 from dbt.adapters.sparkstream.explain.report import Section
 from dbt.adapters.sparkstream.explain.sampling import Ask
+from dbt.adapters.sparkstream.sql.core.literals import read_time
 
 _LEFT_OUT = {
     "rows_late": "late",
@@ -68,4 +69,4 @@ class LastRun:
 def _on_the_clock(seconds: float, ask: Ask) -> float:
     micros = round(seconds * 1_000_000)
     [[text]] = ask(f"SELECT CAST(CAST(timestamp_micros({micros}) AS TIMESTAMP_NTZ) AS STRING)")
-    return (datetime.fromisoformat(text) - datetime(1970, 1, 1)) / timedelta(microseconds=1)
+    return (read_time(text) - datetime(1970, 1, 1)) / timedelta(microseconds=1)

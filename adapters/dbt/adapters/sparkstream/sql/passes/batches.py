@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from sqlglot import exp
 
 from dbt.adapters.sparkstream.sql.core.errors import TranslationWarning
+from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.sql.core.matching import MatchRecognize
 from dbt.adapters.sparkstream.sql.core.names.scope import find_cte, relations
 from dbt.adapters.sparkstream.sql.core.nodes import enclosing
@@ -177,6 +178,6 @@ def _inputs(node: exp.Expr) -> list[exp.Expr]:
 def _time(literal: exp.Expr) -> datetime | None:
     """A time as the adapter writes it into a ref, `TIMESTAMP_NTZ'2024-01-02 00:00:00'`."""
     try:
-        return datetime.fromisoformat(literal.name) if isinstance(literal, exp.Cast) else None
+        return read_time(literal.name) if isinstance(literal, exp.Cast) else None
     except ValueError:
         return None

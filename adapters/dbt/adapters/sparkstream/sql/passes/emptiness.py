@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.sparkstream.sql.core.interval import Interval, IntervalError
+from dbt.adapters.sparkstream.sql.core.literals import read_time
 from dbt.adapters.sparkstream.sql.core.names.scope import conjuncts, find_cte, from_item
 from dbt.adapters.sparkstream.sql.core.nodes import AGGREGATES, SETS, has_more, results
 
@@ -167,6 +168,6 @@ def _edge(node: exp.Expr, widest: Callable[[list[datetime]], datetime]) -> datet
     if not isinstance(node, exp.Cast) or not node.to.is_type(exp.DataType.Type.TIMESTAMPNTZ):
         return None
     try:
-        return datetime.fromisoformat(node.name)
+        return read_time(node.name)
     except ValueError:
         return None

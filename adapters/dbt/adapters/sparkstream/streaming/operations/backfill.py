@@ -16,7 +16,7 @@ from datetime import datetime
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.sparkstream.sql.core.literals import backticked, string_literal
+from dbt.adapters.sparkstream.sql.core.literals import backticked, read_time, string_literal
 from dbt.adapters.sparkstream.sql.streaming import StreamPlan
 from dbt.adapters.sparkstream.sql.streaming.endings import CLOSED, Direct, OnClosed
 from dbt.adapters.sparkstream.streaming.fingerprint import Definition
@@ -46,7 +46,7 @@ class Range:
         edges = []
         for option, text in (("--from", since), ("--to", until)):
             try:
-                edges.append(datetime.fromisoformat(str(text)))
+                edges.append(read_time(str(text)))
             except ValueError as error:
                 raise DbtRuntimeError(f"{option} is no time: {text}\n  write it such as 2026-11-17 08:00") from error
             if edges[-1].tzinfo is not None:
