@@ -96,7 +96,7 @@ class Sources:
             facts = self.facts_of(table)
         if query is not None:
             source = replace(source, relation=table, seen=View(query, tuple(self.engine.columns(view))))
-        ledger = ledger_of(self.engine, source.relation)
+        ledger = ledger_of(self.engine, source.relation) if facts.may_have_ledger else None
         if ledger is not None and ledger.updates:
             raise StreamingError(
                 f"late rows correct windows of {source.relation} (late_rows='update'), and a stream would read rows of "

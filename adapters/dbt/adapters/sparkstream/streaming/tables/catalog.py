@@ -27,10 +27,12 @@ class Facts:
     """Description of a table in the catalog.
 
     Attributes:
+        may_have_ledger: False if the text of its properties has none of ours: no statement has to ask for them.
         kind: `MANAGED`, `EXTERNAL` or `VIEW`.
         created: time of its creation, as the catalog writes it; in Delta and Iceberg an id, which a new table hasn't.
     """
 
+    may_have_ledger: bool
     kind: str
     location: str
     created: str
@@ -50,7 +52,7 @@ class Facts:
         identity = format_of(found.get("Provider", "")).identity
         found["Created Time"] = identity(engine.sql, table, found.get("Created Time", ""))
         names = ("Type", "Location", "Created Time", "View Text", "View Catalog and Namespace", "Provider", "Comment")
-        return cls(*(found.get(name, "") for name in names))
+        return cls(PREFIX in found.get("Table Properties", ""), *(found.get(name, "") for name in names))
 
 
 def properties_of(engine: Engine, table: str) -> dict[str, str] | None:
