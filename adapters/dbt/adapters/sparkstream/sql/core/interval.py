@@ -29,10 +29,13 @@ VARIABLE_UNITS = frozenset({"MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY"})
 """Units without a fixed length: no window can have them as its size."""
 
 _SHORT = {
-    **{"US": "MICROSECOND", "MS": "MILLISECOND", "D": "DAY", "W": "WEEK"},
+    "US": "MICROSECOND",
+    "MS": "MILLISECOND",
     **dict.fromkeys(("S", "SEC", "SECS"), "SECOND"),
     **dict.fromkeys(("M", "MIN", "MINS"), "MINUTE"),
     **dict.fromkeys(("H", "HR", "HRS"), "HOUR"),
+    "D": "DAY",
+    "W": "WEEK",
 }
 _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 _PER_LARGER = {"HOUR": 24, "MINUTE": 60, "SECOND": 60}

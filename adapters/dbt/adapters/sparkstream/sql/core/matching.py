@@ -106,7 +106,8 @@ class MatchRecognize(exp.Expression):
     """
 
     arg_types = {
-        **{"this": True, "pattern_value": True},
+        "this": True,
+        "pattern_value": True,
         **dict.fromkeys(("partition_by", "order", "measures", "define", "alias"), False),
     }
 
